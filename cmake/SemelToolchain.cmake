@@ -1,0 +1,25 @@
+# How everything is compiled: warnings, sanitizers, ccache.
+
+find_program(SEMEL_CCACHE ccache)
+if(SEMEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SEMEL_CCACHE})
+endif()
+
+add_library(semel_options INTERFACE)
+target_compile_options(semel_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wold-style-cast -Woverloaded-virtual -Wimplicit-fallthrough -Wextra-semi
+  $<$<BOOL:${SEMEL_WARNINGS_AS_ERRORS}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # SEMEL_TRY is a statement expression by design.
+  target_compile_options(semel_options INTERFACE -Wno-gnu-statement-expression-from-macro-expansion)
+endif()
+
+if(SEMEL_SANITIZE)
+  add_compile_options(-fsanitize=${SEMEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SEMEL_SANITIZE})
+  if(SEMEL_SANITIZE MATCHES "thread")
+    # GCC 12 cannot instrument std::atomic_thread_fence; nothing of ours uses it.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()

@@ -1,0 +1,112 @@
+#pragma once
+
+#include "semel/base/result.hpp"
+#include "semel/db/value.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace semel {
+
+/// One field as a driver delivered it; `get` below reads it as a type.
+struct Cell {
+    enum class Kind : std::uint8_t { null, text, integer, real, blob };
+    Kind kind = Kind::null;
+    std::string_view bytes;    ///< Of text and blob.
+    std::int64_t integer = 0;  ///< Of integer.
+    double real = 0;           ///< Of real.
+};
+
+/// One row of a Rows, which must outlive it.
+class Rows;
+class Row {
+public:
+    /// The field as T: bool, std::int64_t, std::int32_t, double, Decimal, std::string, std::string_view (valid as
+    /// long as the Rows), Bytes, Uuid, Timestamp, Json, or std::optional of one where NULL may
+    /// occur. A NULL elsewhere, or a value that is not a T, is an Error that names the column.
+    template <class T>
+    [[nodiscard]] Result<T> get(std::size_t column) const;
+    /// By name; an unknown name is a programmer's error.
+    template <class T>
+    [[nodiscard]] Result<T> get(std::string_view column) const;
+
+private:
+    friend class Rows;
+    Row(const Rows& rows, std::size_t index) noexcept : rows_(&rows), index_(index) {}
+    const Rows* rows_;
+    std::size_t index_;
+};
+
+/// What a statement returned: rows by value, independent of the session.
+class Rows {
+public:
+    [[nodiscard]] std::size_t size() const noexcept { return columns_.empty() ? 0 : fields_.size() / columns_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return fields_.empty(); }
+    [[nodiscard]] std::size_t column_count() const noexcept { return columns_.size(); }
+    /// How many rows the statement inserted, updated or deleted; for SELECT, how many it returned.
+    [[nodiscard]] std::int64_t affected() const noexcept { return affected_; }
+
+    [[nodiscard]] Row operator[](std::size_t row) const {
+        SEMEL_ASSERT(row < size());
+        return {*this, row};
+    }
+    [[nodiscard]] Row front() const { return (*this)[0]; }
+
+    /// The single field of the single row: for counts and existence.
+    template <class T>
+    [[nodiscard]] Result<T> scalar() const {
+        if (size() != 1 || column_count() != 1) return fail(Fault::broken, "expected one row with one column");
+        return front().get<T>(0);
+    }
+
+    class Iterator {
+    public:
+        Iterator(const Rows& rows, std::size_t index) noexcept : rows_(&rows), index_(index) {}
+        [[nodiscard]] Row operator*() const { return (*rows_)[index_]; }
+        Iterator& operator++() noexcept {
+            ++index_;
+            return *this;
+        }
+        [[nodiscard]] bool operator!=(const Iterator& other) const noexcept { return index_ != other.index_; }
+
+    private:
+        const Rows* rows_;
+        std::size_t index_;
+    };
+    [[nodiscard]] Iterator begin() const noexcept { return {*this, 0}; }
+    [[nodiscard]] Iterator end() const noexcept { return {*this, size()}; }
+
+    // What drivers fill it with, row by row, left to right.
+    void set_columns(std::vector<std::string> names) { columns_ = std::move(names); }
+    void set_affected(std::int64_t count) noexcept { affected_ = count; }
+    void reserve(std::size_t rows, std::size_t bytes);
+    void add_null();
+    void add_text(std::string_view text);
+    void add_blob(BytesView bytes);
+    void add_integer(std::int64_t value);
+    void add_real(double value);
+
+private:
+    friend class Row;
+    struct Field {
+        Cell::Kind kind = Cell::Kind::null;
+        std::uint32_t length = 0;  ///< A field is at most 1 GiB in either database.
+        union {
+            std::size_t offset;
+            std::int64_t integer;
+            double real;
+        };
+    };
+    [[nodiscard]] Cell cell(std::size_t row, std::size_t column) const;
+    [[nodiscard]] std::size_t column_index(std::string_view name) const;
+
+    std::vector<std::string> columns_;
+    std::vector<Field> fields_;
+    std::string bytes_;  ///< Of all texts and blobs, one after the other.
+    std::int64_t affected_ = 0;
+};
+
+}  // namespace semel
