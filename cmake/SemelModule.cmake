@@ -36,7 +36,18 @@ function(semel_module name)
   endif()
 endfunction()
 
+# One target per label builds all programs of that label: semel_tests_unit, semel_tests_sqlite, …
+function(semel_label_target label)
+  if(NOT TARGET semel_tests_${label})
+    add_custom_target(semel_tests_${label})
+  endif()
+endfunction()
+foreach(label unit sqlite)
+  semel_label_target(${label})
+endforeach()
+
 # semel_test(<name> SOURCES … LINKS … LABELS … [TIMEOUT seconds]): one GoogleTest program, one ctest entry.
+# Labels: unit, sqlite, postgres, … say what a test needs; soak keeps it out of `make test`.
 function(semel_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -46,4 +57,8 @@ function(semel_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINKS} semel_options GTest::gmock_main)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  foreach(label IN LISTS arg_LABELS)
+    semel_label_target(${label})
+    add_dependencies(semel_tests_${label} ${name})
+  endforeach()
 endfunction()

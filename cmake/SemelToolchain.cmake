@@ -11,8 +11,10 @@ target_compile_options(semel_options INTERFACE
   -Wold-style-cast -Woverloaded-virtual -Wimplicit-fallthrough -Wextra-semi
   $<$<BOOL:${SEMEL_WARNINGS_AS_ERRORS}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # SEMEL_TRY is a statement expression by design.
-  target_compile_options(semel_options INTERFACE -Wno-gnu-statement-expression-from-macro-expansion)
+  # SEMEL_TRY is a statement expression by design, and may leave a value unused; SEMEL_ASSERT takes a reason as
+  # !"reason".
+  target_compile_options(semel_options INTERFACE
+    -Wno-gnu-statement-expression-from-macro-expansion -Wno-unused-result -Wno-string-conversion)
 endif()
 
 if(SEMEL_SANITIZE)
@@ -22,4 +24,10 @@ if(SEMEL_SANITIZE)
     # GCC 12 cannot instrument std::atomic_thread_fence; nothing of ours uses it.
     add_compile_options(-Wno-tsan)
   endif()
+endif()
+
+if(SEMEL_BUILD_FUZZ)
+  # The library reports its branches to the fuzzer; only the fuzzers themselves get its main().
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
 endif()

@@ -11,7 +11,7 @@ std::string_view name(Fault fault) noexcept {
         case Fault::unknown: return "unknown";
         case Fault::broken: return "broken";
     }
-    SEMEL_ASSERT(!"a Fault outside its enumeration");
+    SEMEL_ASSERT(false && "a Fault outside its enumeration");
 }
 
 std::string_view name(Timeout timeout) noexcept {
@@ -31,7 +31,7 @@ std::string_view name(Timeout timeout) noexcept {
         case Timeout::pool: return "pool";
         case Timeout::total: return "total";
     }
-    SEMEL_ASSERT(!"a Timeout outside its enumeration");
+    SEMEL_ASSERT(false && "a Timeout outside its enumeration");
 }
 
 std::string_view name(Stop stop) noexcept {
@@ -47,7 +47,7 @@ std::string_view name(Stop stop) noexcept {
         case Stop::stopped: return "stopped";
         case Stop::not_owner: return "not_owner";
     }
-    SEMEL_ASSERT(!"a Stop outside its enumeration");
+    SEMEL_ASSERT(false && "a Stop outside its enumeration");
 }
 
 Error Error::within(std::string_view what) && {

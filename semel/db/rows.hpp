@@ -20,8 +20,14 @@ struct Cell {
     double real = 0;           ///< Of real.
 };
 
-/// One row of a Rows, which must outlive it.
+/// How a field is read as a T. Specialised below for the types of Parameter; a program may add
+/// its own. A NULL only ever reaches the optional one.
+template <class T>
+struct Read;
+
 class Rows;
+
+/// One row of a Rows, which must outlive it.
 class Row {
 public:
     /// The field as T: bool, std::int64_t, std::int32_t, double, Decimal, std::string, std::string_view (valid as
@@ -36,6 +42,10 @@ public:
 private:
     friend class Rows;
     Row(const Rows& rows, std::size_t index) noexcept : rows_(&rows), index_(index) {}
+    [[nodiscard]] Cell cell(std::size_t column) const;
+    [[nodiscard]] std::size_t column_index(std::string_view name) const;
+    /// The same failure with the column named, as `broken`: the program and the schema disagree.
+    [[nodiscard]] Error in_column(Error error, std::size_t column) const;
     const Rows* rows_;
     std::size_t index_;
 };
@@ -108,5 +118,45 @@ private:
     std::string bytes_;  ///< Of all texts and blobs, one after the other.
     std::int64_t affected_ = 0;
 };
+
+template <> struct Read<bool> { static Result<bool> from(const Cell&); };
+template <> struct Read<std::int32_t> { static Result<std::int32_t> from(const Cell&); };
+template <> struct Read<std::int64_t> { static Result<std::int64_t> from(const Cell&); };
+template <> struct Read<double> { static Result<double> from(const Cell&); };
+template <> struct Read<Decimal> { static Result<Decimal> from(const Cell&); };
+template <> struct Read<std::string> { static Result<std::string> from(const Cell&); };
+template <> struct Read<std::string_view> { static Result<std::string_view> from(const Cell&); };
+template <> struct Read<Bytes> { static Result<Bytes> from(const Cell&); };
+template <> struct Read<Uuid> { static Result<Uuid> from(const Cell&); };
+template <> struct Read<Timestamp> { static Result<Timestamp> from(const Cell&); };
+template <> struct Read<Json> { static Result<Json> from(const Cell&); };
+
+template <class T>
+struct Read<std::optional<T>> {
+    static Result<std::optional<T>> from(const Cell& cell) {
+        if (cell.kind == Cell::Kind::null) return std::optional<T>();
+        return std::optional<T>(SEMEL_TRY(Read<T>::from(cell)));
+    }
+};
+
+template <class T>
+Result<T> Row::get(std::size_t column) const {
+    const Cell field = cell(column);
+    if constexpr (!detail::IsOptional<T>::value) {
+        if (field.kind == Cell::Kind::null) {
+            Error error;
+            error.message = "is NULL; read it as std::optional where NULL may occur";
+            return fail(in_column(std::move(error), column));
+        }
+    }
+    Result<T> value = Read<T>::from(field);
+    if (!value) return fail(in_column(std::move(value).error(), column));
+    return value;
+}
+
+template <class T>
+Result<T> Row::get(std::string_view column) const {
+    return get<T>(column_index(column));
+}
 
 }  // namespace semel

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace semel {
 
@@ -44,7 +45,9 @@ public:
     [[nodiscard]] Status run_script(std::string_view script);
 
     /// Ends the transaction. Consumes it: nothing can be sent afterwards.
-    [[nodiscard]] Outcome<> commit() &&;
+    [[nodiscard]] Outcome<> commit() && { return std::move(*this).commit(deadline_); }
+    /// Waits for the answer until `sooner` at the latest.
+    [[nodiscard]] Outcome<> commit(Deadline sooner) &&;
     [[nodiscard]] Status rollback() &&;
 
     [[nodiscard]] Deadline deadline() const noexcept { return deadline_; }

@@ -2,11 +2,6 @@
 
 namespace semel::testing {
 
-Instant ManualClock::now() const noexcept {
-    const std::lock_guard guard(mutex_);
-    return now_;
-}
-
 Timestamp ManualClock::wall() const noexcept {
     const std::lock_guard guard(mutex_);
     return wall_;
@@ -25,20 +20,13 @@ Wake ManualClock::wait(std::unique_lock<std::mutex>& lock, std::condition_variab
         ++waiters_;
         waiters_changed_.notify_all();
     }
+    // Looks at the hands of the clock every millisecond: `advance` cannot notify without taking the
+    // caller's mutex, and whoever advances may hold it. Each look is a (spurious) wake: a
+    // notification that comes between two looks finds nobody waiting, so the caller must look too.
+    if (now() < until) condition.wait_for(lock, std::chrono::milliseconds(1));
     Wake wake = Wake::notified;
-    for (;;) {
-        if (stop.stop_requested()) {
-            wake = Wake::stopped;
-            break;
-        }
-        if (now() >= until) {
-            wake = Wake::timeout;
-            break;
-        }
-        // Looks at the hands of the clock every millisecond: `advance` cannot notify without
-        // taking the caller's mutex, and whoever advances may hold it.
-        if (condition.wait_for(lock, std::chrono::milliseconds(1)) == std::cv_status::no_timeout) break;
-    }
+    if (now() >= until) wake = Wake::timeout;
+    if (stop.stop_requested()) wake = Wake::stopped;
     const std::lock_guard guard(mutex_);
     --waiters_;
     return wake;
@@ -46,7 +34,7 @@ Wake ManualClock::wait(std::unique_lock<std::mutex>& lock, std::condition_variab
 
 void ManualClock::advance(Duration by) {
     const std::lock_guard guard(mutex_);
-    now_ += by;
+    now_.fetch_add(by.count(), std::memory_order_acq_rel);
     wall_ += std::chrono::duration_cast<Timestamp::duration>(by);
 }
 

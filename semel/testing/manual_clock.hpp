@@ -2,6 +2,7 @@
 
 #include "semel/base/time.hpp"
 
+#include <atomic>
 #include <cstddef>
 
 namespace semel::testing {
@@ -16,7 +17,9 @@ public:
 
     explicit ManualClock(Waiting waiting = Waiting::jumps) noexcept : waiting_(waiting) {}
 
-    [[nodiscard]] Instant now() const noexcept override;
+    [[nodiscard]] Instant now() const noexcept override {
+        return Instant(Duration(now_.load(std::memory_order_acquire)));
+    }
     [[nodiscard]] Timestamp wall() const noexcept override;
     Wake wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition, Instant until,
               std::stop_token stop) override;
@@ -33,7 +36,9 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable waiters_changed_;
     std::size_t waiters_ = 0;
-    Instant now_{std::chrono::hours(1)};  // Not zero, so that a forgotten initialisation shows.
+    // Read without the mutex, so that measuring with this clock measures something else. Not zero,
+    // so that a forgotten initialisation shows.
+    std::atomic<Duration::rep> now_{Duration(std::chrono::hours(1)).count()};
     Timestamp wall_{std::chrono::sys_days(std::chrono::year(2026) / 1 / 1)};
 };
 

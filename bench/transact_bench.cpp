@@ -1,0 +1,264 @@
+// `transact` against pgbench: the same statements on the same tables of one durable server, through
+// as many connections.
+
+#include "bench/harness.hpp"
+#include "bench/pgbench.hpp"
+#include "semel/db/transact.hpp"
+#include "semel/postgres/open.hpp"
+#include "semel/postgres/session.hpp"
+#include "semel/testing/postgres_cluster.hpp"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+namespace semel::bench {
+namespace {
+
+constexpr int connections = 8;
+constexpr std::int64_t accounts = 10'000;
+
+constexpr const char* schema = R"(
+CREATE TABLE payment (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account bigint NOT NULL, amount bigint NOT NULL);
+CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL) WITH (fillfactor = 50);
+CREATE TABLE entry (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account bigint NOT NULL, amount bigint NOT NULL, kind text NOT NULL);
+INSERT INTO account SELECT n, 0 FROM generate_series(1, 10000) AS n;
+)";
+
+// The variables are bigint on both sides; pgbench draws them as the threads here do.
+constexpr std::string_view three_statements_sent_one_by_one = R"(
+\set account random(1, 10000)
+\set amount random(1, 1000)
+BEGIN;
+INSERT INTO payment (account, amount) VALUES (:account, :amount);
+COMMIT;
+)";
+
+// pgbench 15 prepares at the first statement and cannot do so inside a pipeline, hence the one that
+// every connection sends once ahead of all.
+constexpr std::string_view two_pipelines = R"(
+\set account random(1, 10000)
+\set amount random(1, 1000)
+\if :first
+SELECT 1;
+\endif
+\set first 0
+\startpipeline
+BEGIN;
+INSERT INTO payment (account, amount) VALUES (:account, :amount);
+UPDATE account SET balance = balance + :amount WHERE id = :account;
+INSERT INTO entry (account, amount, kind) VALUES (:account, :amount, 'payment');
+SELECT pg_current_xact_id();
+\endpipeline
+\startpipeline
+COMMIT;
+\endpipeline
+)";
+
+Sql insert_payment() { return "INSERT INTO payment (account, amount) VALUES ($1, $2)"; }
+
+Status one_posted(Transaction& tx, std::int64_t account, std::int64_t amount) {
+    tx.post(insert_payment(), account, amount);
+    return {};
+}
+
+Status one_executed(Transaction& tx, std::int64_t account, std::int64_t amount) {
+    SEMEL_TRY(tx.execute(insert_payment(), account, amount));
+    return {};
+}
+
+Status three_posted(Transaction& tx, std::int64_t account, std::int64_t amount) {
+    tx.post(insert_payment(), account, amount);
+    tx.post("UPDATE account SET balance = balance + $2 WHERE id = $1", account, amount);
+    tx.post("INSERT INTO entry (account, amount, kind) VALUES ($1, $2, 'payment')", account, amount);
+    return {};
+}
+
+/// How much our sockets to the server have carried, both ways, as the kernel counts.
+std::uint64_t bytes_exchanged(int port) {
+    std::uint64_t total = 0;
+    for (int descriptor = 3; descriptor < 1024; ++descriptor) {
+        sockaddr_in peer{};
+        socklen_t size = sizeof peer;
+        if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || ntohs(peer.sin_port) != port)
+            continue;
+        tcp_info info{};
+        size = sizeof info;
+        if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
+            total += info.tcpi_bytes_acked + info.tcpi_bytes_received;
+    }
+    return total;
+}
+
+/// Processor time of one process in seconds, with that of its children which have ended.
+double processor_seconds(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    file.ignore(std::numeric_limits<std::streamsize>::max(), ')');
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) file >> skipped;
+    double total = 0;
+    double ticks = 0;
+    for (int i = 0; i < 4 && file >> ticks; ++i) total += ticks;
+    return total / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+pid_t server_process(const testing::PostgresCluster& cluster) {
+    pid_t server = 0;
+    std::ifstream(cluster.dir() + "/data/postmaster.pid") >> server;
+    return server;
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+    const std::string number = std::to_string(process);
+    std::ifstream file("/proc/" + number + "/task/" + number + "/children");
+    return {std::istream_iterator<pid_t>(file), {}};
+}
+
+/// Of all processes of the server, also those that have ended.
+double server_processor_seconds(const testing::PostgresCluster& cluster) {
+    const pid_t server = server_process(cluster);
+    double total = processor_seconds(server);
+    for (const pid_t process : children_of(server)) total += processor_seconds(process);
+    return total;
+}
+
+class Bench {
+public:
+    static Result<Bench> create() {
+        // No vacuum and no checkpoint may fall into one side's time and not into the other's.
+        auto cluster = SEMEL_TRY(testing::PostgresCluster::start(
+            {.durable = true, .settings = {"autovacuum=off", "checkpoint_timeout=1h", "max_wal_size=8GB"}}));
+        SEMEL_TRY(cluster.sql(schema));
+        SEMEL_TRY(cluster.sql("VACUUM ANALYZE account"));
+        auto connector = SEMEL_TRY(postgres::connector({.connection = cluster.url()}));
+        DatabaseOptions options;
+        options.pool.size = connections;
+        auto database = SEMEL_TRY(Database::create(std::move(connector), options));
+        auto pgbench = SEMEL_TRY(Pgbench::create(cluster, connections));
+        return Bench(std::move(cluster), std::move(database), std::move(pgbench));
+    }
+
+    using Work = Status (*)(Transaction&, std::int64_t account, std::int64_t amount);
+
+    /// Every thread has a connection of its own.
+    Side semel(std::string name, Work work, bool marked = true) {
+        return {std::move(name),
+                [this, work, marked](Duration time) { return with_server(&Bench::run_semel, time, work, marked); }};
+    }
+    Side pgbench(std::string name, std::string_view script) {
+        return {std::move(name),
+                [this, script](Duration time) { return with_server(&Bench::run_pgbench, time, script); }};
+    }
+    [[nodiscard]] const testing::PostgresCluster& cluster() const noexcept { return cluster_; }
+
+private:
+    Bench(testing::PostgresCluster cluster, std::unique_ptr<Database> database, Pgbench pgbench)
+        : cluster_(std::move(cluster)), database_(std::move(database)), pgbench_(std::move(pgbench)) {}
+
+    /// Adds what the server had to do and to write, for either side.
+    template <class... Arguments>
+    Result<Sample> with_server(Result<Sample> (Bench::*run)(Duration, Arguments...), Duration time,
+                               Arguments... arguments) {
+        const double log_before = SEMEL_TRY(number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"));
+        const double busy_before = server_processor_seconds(cluster_);
+        Sample sample = SEMEL_TRY((this->*run)(time, arguments...));
+        const double busy_after = server_processor_seconds(cluster_);
+        const double log_after = SEMEL_TRY(number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"));
+        sample.each["server_us"] = (busy_after - busy_before) / static_cast<double>(sample.transactions) * 1e6;
+        sample.each["log_bytes"] = (log_after - log_before) / static_cast<double>(sample.transactions);
+        return sample;
+    }
+
+    Result<Sample> run_semel(Duration time, Work work, bool marked) {
+        TransactOptions options;
+        options.transaction.marked = marked;
+        const std::uint64_t trips = SEMEL_TRY(round_trips());
+        const std::uint64_t bytes = bytes_exchanged(cluster_.port());
+        Sample sample = SEMEL_TRY(run_threads(connections, time, [&](std::size_t, std::uint64_t) {
+            Random& random = system_random();
+            const auto account = static_cast<std::int64_t>(random.below(accounts)) + 1;
+            const auto amount = static_cast<std::int64_t>(random.below(1000)) + 1;
+            return transact(*database_, options, [&](Transaction& tx) { return work(tx, account, amount); });
+        }));
+        const auto count = static_cast<double>(sample.transactions);
+        sample.each["bytes"] = static_cast<double>(bytes_exchanged(cluster_.port()) - bytes) / count;
+        sample.each["round_trips"] = static_cast<double>(SEMEL_TRY(round_trips()) - trips) / count;
+        return sample;
+    }
+
+    Result<Sample> run_pgbench(Duration time, std::string_view script) {
+        const pid_t server = server_process(cluster_);
+        const std::size_t before = children_of(server).size();
+        auto sample = pgbench_.run(script, time);
+        // Only when the server has seen its processes off is their time known.
+        for (int i = 0; i < 100 && children_of(server).size() > before; ++i)
+            system_clock().sleep(system_clock().now() + std::chrono::milliseconds(10), {});
+        return sample;
+    }
+
+    Result<double> number(const std::string& question) const { return std::stod(SEMEL_TRY(cluster_.scalar(question))); }
+
+    /// Of all sessions together. Takes each of them for a moment, so all are connected afterwards.
+    Result<std::uint64_t> round_trips() {
+        std::vector<Pool::Loan> loans;
+        std::uint64_t total = 0;
+        for (int i = 0; i < connections; ++i) {
+            loans.push_back(SEMEL_TRY(database_->pool().acquire(Deadline::never())));
+            total += dynamic_cast<postgres::PostgresSession&>(*loans.back()).round_trips();
+        }
+        return total;
+    }
+
+    testing::PostgresCluster cluster_;
+    std::unique_ptr<Database> database_;
+    Pgbench pgbench_;
+};
+
+Status run(const Settings& settings) {
+    Bench bench = SEMEL_TRY(Bench::create());
+    if (lives_in_memory(bench.cluster().dir()))
+        std::fprintf(stderr, "warning: the server's files are in memory; set TMPDIR to a directory on a disk\n");
+    const std::vector<std::string> columns{"round_trips", "bytes",     "allocations",
+                                           "client_us",   "server_us", "log_bytes"};
+    nlohmann::json result{{"comparisons", nlohmann::json::array()}, {"series", nlohmann::json::array()}};
+    const auto keep = [&result](const std::vector<Series>& all) {
+        for (const Series& series : all) result["series"].push_back(series.json());
+    };
+
+    const std::vector<Side> ones{bench.pgbench("pgbench: BEGIN; INSERT; COMMIT", three_statements_sent_one_by_one),
+                                 bench.semel("transact: INSERT posted", one_posted),
+                                 bench.semel("transact: INSERT executed", one_executed),
+                                 bench.semel("transact: INSERT posted, unmarked", one_posted, false)};
+    const std::vector<Series> one = SEMEL_TRY(run_rounds(ones, settings));
+    print(one, columns);
+    result["comparisons"].push_back(compared("transact_one_posted", one[1], one[0]));
+    result["comparisons"].push_back(compared("transact_one_executed", one[2], one[0]));
+    result["comparisons"].push_back(compared("transact_one_unmarked", one[3], one[0]));
+    keep(one);
+
+    const std::vector<Side> threes{bench.pgbench("pgbench: two pipelines, three statements", two_pipelines),
+                                   bench.semel("transact: three statements posted", three_posted)};
+    const std::vector<Series> three = SEMEL_TRY(run_rounds(threes, settings));
+    print(three, columns);
+    result["comparisons"].push_back(compared("transact_three_posted", three[1], three[0]));
+    keep(three);
+    if (!write(settings, result)) return fail(Fault::unavailable, "the result is lost");
+    return {};
+}
+
+}  // namespace
+}  // namespace semel::bench
+
+int main(int argc, char** argv) {
+    using namespace semel::bench;
+    const Settings settings = read_settings(argc, argv, "transact against pgbench on a durable server of our own");
+    const semel::Status done = run(settings);
+    if (!done) std::fprintf(stderr, "transact_bench: %s\n", done.error().describe().c_str());
+    return done ? 0 : 1;
+}

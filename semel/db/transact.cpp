@@ -1,0 +1,159 @@
+#include "semel/db/transact.hpp"
+
+#include "semel/base/failpoint.hpp"
+#include "semel/retry/backoff.hpp"
+#include "semel/retry/schedule.hpp"
+
+#include <algorithm>
+
+namespace semel::detail {
+namespace {
+
+Error breaker_is_open(Duration for_how_long) {
+    Error error;
+    error.fault = Fault::unavailable;
+    error.message = "the database kept failing and is left alone for a moment; nothing was sent";
+    error.cause.retry_after = for_how_long;
+    return error;
+}
+
+Error out_of_time() {
+    Error error;
+    error.fault = Fault::unavailable;
+    error.message = "the deadline has passed; nothing was sent";
+    error.cause.timeout = Timeout::total;
+    error.cause.stop = Stop::deadline;
+    return error;
+}
+
+/// The attempts of one call, one after the other.
+class Operation {
+public:
+    Operation(Database& database, const TransactOptions& options, const Body& body)
+        : database_(&database),
+          options_(&options),
+          body_(&body),
+          policy_(options.retry ? *options.retry : database.retry()),
+          started_(database.clock().now()),
+          deadline_(options.deadline.is_never() ? Deadline::after(started_, database.deadline_default())
+                                                : options.deadline),
+          schedule_(policy_, started_, deadline_) {}
+
+    Outcome<> run() {
+        if (deadline_.passed(started_)) return NotCommitted{out_of_time()};
+        database_->budget().on_attempt(started_);
+        for (;;) {
+            Outcome<> outcome = attempt();
+            if (outcome.committed()) return outcome;
+            if (outcome.unknown()) {
+                if (options_->lost_commit == LostCommit::resolve) outcome = resolve(std::move(outcome).error());
+                else progress_.in_doubt = true;
+                if (outcome.committed() || (outcome.unknown() && !progress_.in_doubt)) return outcome;
+            }
+            Error error = std::move(outcome).error();
+            if (auto last = wait_or_stop(error)) return give_up(*std::move(last));
+            ++progress_.number;
+        }
+    }
+
+private:
+    /// One whole transaction on a session that is back in the pool when this returns.
+    Outcome<> attempt() {
+        Clock& clock = database_->clock();
+        Breaker::Permit permit = database_->breaker().acquire(clock.now());
+        if (!permit) return NotCommitted{breaker_is_open(database_->breaker().admits_in(clock.now()))};
+        auto loan = database_->pool().acquire(deadline_, options_->stop, options_->place);
+        Outcome<> outcome = loan ? attempt_on(**loan) : Outcome<>(NotCommitted{std::move(loan).error()});
+        if (outcome.committed()) permit.succeeded();
+        else permit.failed(outcome.error(), clock.now());
+        return outcome;
+    }
+
+    Outcome<> attempt_on(Session& session) {
+        Transaction tx(session, options_->transaction, deadline_);
+        Status done = (*body_)(tx, progress_);
+        if (!done) {
+            // What the body concluded from rows that were themselves undone is void.
+            Status undone = std::move(tx).rollback();
+            const bool void_conclusion = !undone && undone.error().fault == Fault::conflict;
+            return NotCommitted{void_conclusion ? std::move(undone).error() : std::move(done).error()};
+        }
+        SEMEL_FAILPOINT("transact.before_commit");
+        Outcome<> outcome = std::move(tx).commit(commit_deadline());
+        SEMEL_FAILPOINT("transact.after_commit");
+        if (outcome.unknown()) mark_ = session.mark();
+        // A commit that was refused can leave the transaction open. If undoing it fails too, the
+        // session is closed, which undoes it as well.
+        if (outcome.not_committed() && session.state() != SessionState::idle) (void)session.rollback(deadline_);
+        return outcome;
+    }
+
+    Deadline commit_deadline() const {
+        const Instant now = database_->clock().now();
+        return deadline_.within(now, std::min(options_->commit_timeout, deadline_.remaining(now) / 2));
+    }
+
+    /// What became of the transaction behind `mark_`: committed, not committed (and free to rerun),
+    /// or still unknown when the deadline comes.
+    Outcome<> resolve(Error lost) {
+        if (!mark_.taken && !options_->resolve) return Unknown{std::move(lost)};
+        Clock& clock = database_->clock();
+        Backoff backoff;
+        for (;;) {
+            auto answer = ask();
+            if (answer && *answer == Resolution::committed) return Committed<void>{};
+            if (answer && *answer == Resolution::unknown) return Unknown{std::move(lost)};
+            if (answer) {
+                lost.fault = Fault::conflict;
+                return NotCommitted{std::move(lost).within("the answer to COMMIT was lost, the transaction was found not committed")};
+            }
+            const Instant now = clock.now();
+            const Instant next = now + backoff.next(policy_.spec(), false, database_->random());
+            if (deadline_.passed(next)) return Unknown{std::move(lost).within(answer.error().message)};
+            if (clock.sleep(next, options_->stop) == Wake::stopped) return Unknown{std::move(lost)};
+        }
+    }
+
+    Result<Resolution> ask() {
+        auto loan = SEMEL_TRY(database_->pool().acquire(deadline_, options_->stop, options_->place));
+        return options_->resolve ? options_->resolve(*loan, mark_, deadline_) : loan->resolve(mark_, deadline_);
+    }
+
+    /// Waits for the next attempt; or returns the error to end with.
+    std::optional<Error> wait_or_stop(Error& error) {
+        Clock& clock = database_->clock();
+        // Whatever is not committed may be repeated; in doubt, the body's identity makes it safe.
+        const Repeat repeat = progress_.in_doubt ? Repeat::safe : Repeat::unsafe;
+        Decision decision = schedule_.on_failure(error, repeat, clock.now(), database_->budget(),
+                                                 database_->breaker(), database_->random());
+        if (decision.retry() && clock.sleep(clock.now() + decision.delay, options_->stop) == Wake::stopped)
+            decision.stop = Stop::stopped;
+        if (decision.retry()) return std::nullopt;
+        if (error.cause.timeout == Timeout::total) decision.stop = Stop::deadline;  // Whatever else would speak against it.
+        return stopped(std::move(error), schedule_, decision);
+    }
+
+    /// A later attempt that failed for certain does not settle an earlier one that is in doubt.
+    Outcome<> give_up(Error error) const {
+        if (progress_.in_doubt) return Unknown{std::move(error)};
+        return NotCommitted{std::move(error)};
+    }
+
+    Database* database_;
+    const TransactOptions* options_;
+    const Body* body_;
+    Policy policy_;
+    Instant started_;
+    Deadline deadline_;
+    Schedule schedule_;
+    Attempt progress_;
+    Mark mark_;
+};
+
+}  // namespace
+
+Outcome<> transact(Database& database, const TransactOptions& options, const Body& body) {
+    return Operation(database, options, body).run();
+}
+
+}  // namespace semel::detail

@@ -1,0 +1,65 @@
+#include "semel/db/transaction.hpp"
+
+namespace semel {
+
+std::string_view name(Dialect dialect) noexcept {
+    switch (dialect) {
+        case Dialect::sqlite: return "sqlite";
+        case Dialect::postgres: return "postgres";
+        case Dialect::mariadb: return "mariadb";
+    }
+    SEMEL_ASSERT(false && "a Dialect outside its enumeration");
+}
+
+Transaction::Transaction(Session& session, const TransactionOptions& options, Deadline deadline)
+    : session_(&session), deadline_(deadline), first_failure_(session.begin(options, deadline)) {}
+
+Status Transaction::usable() const {
+    SEMEL_ASSERT(!ended_ && "the transaction was already committed or rolled back");
+    if (!first_failure_) return fail(Error(first_failure_.error()));
+    return {};
+}
+
+template <class T>
+Result<T> Transaction::remember(Result<T> result) {
+    if (!result) first_failure_ = fail(Error(result.error()));
+    return result;
+}
+
+Result<Rows> Transaction::run(const Statement& statement) {
+    SEMEL_TRY(usable());
+    return remember(session_->execute(statement, deadline_));
+}
+
+void Transaction::queue(const Statement& statement) {
+    SEMEL_ASSERT(!ended_ && "the transaction was already committed or rolled back");
+    if (first_failure_) session_->post(statement);
+}
+
+Status Transaction::flush() {
+    SEMEL_TRY(usable());
+    return remember(session_->flush(deadline_));
+}
+
+Status Transaction::run_script(std::string_view script) {
+    SEMEL_TRY(usable());
+    return remember(session_->run_script(script, deadline_));
+}
+
+Outcome<> Transaction::commit(Deadline sooner) && {
+    if (const Status fit = usable(); !fit) {
+        // A handler that swallowed an error must not commit what is left of the transaction.
+        ended_ = true;
+        return NotCommitted{fit.error()};
+    }
+    ended_ = true;
+    return session_->commit(deadline_.sooner(sooner));
+}
+
+Status Transaction::rollback() && {
+    SEMEL_ASSERT(!ended_ && "the transaction was already committed or rolled back");
+    ended_ = true;
+    return session_->rollback(deadline_);
+}
+
+}  // namespace semel

@@ -1,0 +1,169 @@
+// Answers that a real server gives too rarely to wait for, by a scripted one.
+
+#include "semel/postgres/open.hpp"
+#include "semel/postgres/scripted_server_pgtest.hpp"
+#include "semel/postgres/session.hpp"
+#include "semel/db/transaction.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace semel::postgres {
+namespace {
+
+Deadline soon() { return Deadline::after(system_clock().now(), std::chrono::seconds(10)); }
+
+Result<std::unique_ptr<Session>> open(const ScriptedServer& server) {
+    ConnectOptions options;
+    options.connection = server.url();
+    const auto connect = connector(options);
+    EXPECT_TRUE(connect);
+    return (*connect)(soon());
+}
+
+/// One INSERT and its COMMIT against a server that answers `on` with `answer`, else as usual.
+struct Trial {
+    explicit Trial(std::string on, ScriptedAnswer answer)
+        : server([on = std::move(on), answer = std::move(answer)](const std::string& sql) {
+              return sql.starts_with(on) ? answer : ScriptedServer::usual(sql);
+          }) {}
+
+    Outcome<> run(bool marked) {
+        auto opened = open(server);
+        EXPECT_TRUE(opened) << opened.error().describe();
+        session = *std::move(opened);
+        Transaction tx(*session, {.marked = marked}, soon());
+        tx.post("INSERT INTO item VALUES ($1)", 1);
+        return std::move(tx).commit();
+    }
+    [[nodiscard]] bool saw_commit() const {
+        const auto seen = server.seen();
+        return std::ranges::find(seen, "COMMIT") != seen.end();
+    }
+
+    ScriptedServer server;
+    std::unique_ptr<Session> session;
+};
+
+ScriptedAnswer error(std::string code, std::string severity = "ERROR", bool untranslated = true) {
+    ScriptedAnswer answer;
+    answer.error_code = std::move(code);
+    answer.error_severity = std::move(severity);
+    answer.severity_untranslated = untranslated;
+    answer.closes = answer.error_severity != "ERROR";
+    return answer;
+}
+ScriptedAnswer tag(std::string text, std::string warning = {}) {
+    ScriptedAnswer answer;
+    answer.tag = std::move(text);
+    answer.warning = std::move(warning);
+    return answer;
+}
+
+TEST(AnswerToCommit, WithTheTagCommitIsCommitted) {
+    for (const bool marked : {true, false}) {
+        Trial trial("COMMIT", tag("COMMIT"));
+        const auto outcome = trial.run(marked);
+        EXPECT_TRUE(outcome.committed());
+        EXPECT_EQ(trial.session->state(), SessionState::idle);
+    }
+}
+
+TEST(AnswerToCommit, WithTheTagRollbackIsNotCommitted) {
+    for (const bool marked : {true, false}) {
+        Trial trial("COMMIT", tag("ROLLBACK"));
+        const auto outcome = trial.run(marked);
+        ASSERT_TRUE(outcome.not_committed());
+        EXPECT_EQ(trial.session->state(), SessionState::idle);
+    }
+}
+
+TEST(AnswerToCommit, WithAWarningBeforeTheTagIsUnknown) {
+    for (const bool marked : {true, false}) {
+        Trial trial("COMMIT", tag("COMMIT", "annulation de l'attente de la réplication synchrone"));
+        const auto outcome = trial.run(marked);
+        ASSERT_TRUE(outcome.unknown());
+        EXPECT_EQ(trial.session->state(), SessionState::closed);
+    }
+}
+
+TEST(AnswerToCommit, ThatIsAPlainErrorIsNotCommitted) {
+    for (const std::string code : {"40001", "23503", "57014", "53100"}) {
+        Trial trial("COMMIT", error(code));
+        const auto outcome = trial.run(true);
+        ASSERT_TRUE(outcome.not_committed()) << code;
+        EXPECT_EQ(outcome.error().cause.code, code);
+    }
+}
+
+TEST(AnswerToCommit, ThatOnlyEndsTheConnectionIsUnknown) {
+    for (const bool marked : {true, false}) {
+        for (const auto& answer : {error("57P01", "FATAL"), error("57P02", "FATAL"), error("08006", "FATAL"), error("XX000", "PANIC"),
+                                   error("40003"), error("08007"), error("08P01", "FATAL", false)}) {
+            Trial trial("COMMIT", answer);
+            const auto outcome = trial.run(marked);
+            ASSERT_TRUE(outcome.unknown()) << answer.error_code;
+            EXPECT_EQ(outcome.error().fault, Fault::unknown);
+            EXPECT_EQ(trial.session->state(), SessionState::closed);
+        }
+    }
+}
+
+TEST(AnswerToCommit, ThatIsMissingIsUnknown) {
+    ScriptedAnswer silence = tag("");
+    silence.closes = true;
+    Trial trial("COMMIT", silence);
+    EXPECT_TRUE(trial.run(true).unknown());
+}
+
+TEST(AnswerToBegin, ThatBeganNothingStopsCommitFromBeingSent) {
+    Trial trial("BEGIN", tag("SELECT 0"));
+    const auto outcome = trial.run(true);
+    ASSERT_TRUE(outcome.not_committed());
+    EXPECT_EQ(outcome.error().fault, Fault::broken);
+    EXPECT_FALSE(trial.saw_commit());
+}
+
+TEST(AnswerToBegin, ThatIsAnErrorSkipsEverythingBehindIt) {
+    for (const bool marked : {true, false}) {
+        Trial trial("BEGIN", error("26000"));
+        const auto outcome = trial.run(marked);
+        ASSERT_TRUE(outcome.not_committed());
+        EXPECT_FALSE(trial.saw_commit());
+    }
+}
+
+TEST(AnswerToAStatement, ThatAPoolerMadeUpSettlesNothingOnceCommitIsOnItsWay) {
+    Trial unmarked("INSERT", error("08P01", "FATAL", false));
+    EXPECT_TRUE(unmarked.run(false).unknown());
+    Trial marked("INSERT", error("08P01", "FATAL", false));
+    const auto outcome = marked.run(true);
+    ASSERT_TRUE(outcome.not_committed());
+    EXPECT_EQ(outcome.error().fault, Fault::unavailable);
+    EXPECT_EQ(marked.session->state(), SessionState::closed);
+}
+
+TEST(AnswerToAConnection, HasItsName) {
+    struct Case {
+        std::string code, words;
+        bool untranslated;
+        Fault fault;
+    };
+    for (const Case& it : {Case{"57P03", "the database system is starting up", true, Fault::unavailable},
+                           Case{"53300", "sorry, too many clients already", true, Fault::unavailable},
+                           Case{"28P01", "password authentication failed", true, Fault::rejected},
+                           Case{"3D000", "database \"d\" does not exist", true, Fault::rejected},
+                           Case{"08P01", "no such database: d", false, Fault::rejected},
+                           Case{"08P01", "server login has been failing, try again later", false, Fault::unavailable}}) {
+        ScriptedServer server(ScriptedServer::usual);
+        server.refuse_with(it.code, it.words, it.untranslated);
+        const auto session = open(server);
+        ASSERT_FALSE(session);
+        EXPECT_EQ(session.error().fault, it.fault) << session.error().describe();
+        EXPECT_EQ(session.error().cause.code, it.code);
+    }
+}
+
+}  // namespace
+}  // namespace semel::postgres

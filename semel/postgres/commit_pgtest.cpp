@@ -1,0 +1,219 @@
+// When a session may say that a transaction committed, and when it must say that it does not know.
+
+#include "semel/postgres/fixture_pgtest.hpp"
+#include "semel/testing/fault_proxy.hpp"
+
+#include <thread>
+
+namespace semel::postgres {
+namespace {
+
+using testing::FaultProxy;
+using testing::PostgresCluster;
+using testing::ProxyPlan;
+using testing::ProxyScope;
+
+class Commit : public SessionTest {
+protected:
+    void SetUp() override {
+        SessionTest::SetUp();
+        if (IsSkipped() || HasFatalFailure()) return;
+        sql("CREATE TABLE parent (id int PRIMARY KEY)");
+        sql("CREATE TABLE item (id int PRIMARY KEY, parent int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)");
+    }
+    std::string items() { return ask("SELECT count(*) FROM item"); }
+
+    std::unique_ptr<FaultProxy> proxy() {
+        auto started = FaultProxy::start(postgres().port());
+        EXPECT_TRUE(started) << started.error().describe();
+        return *std::move(started);
+    }
+    std::unique_ptr<PostgresSession> open_through(const FaultProxy& proxy) {
+        ConnectOptions options;
+        options.connection = proxy.url(database());
+        return open(options);
+    }
+};
+
+TEST_F(Commit, OfAMissingDeferredForeignKeyIsNotCommitted) {
+    auto session = open();
+    for (const bool marked : {true, false}) {
+        Transaction tx(*session, {.marked = marked}, soon());
+        tx.post("INSERT INTO item VALUES (1, 99)");
+        const auto outcome = std::move(tx).commit();
+        ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+        EXPECT_EQ(outcome.error().cause.code, "23503");
+        EXPECT_EQ(outcome.error().fault, Fault::rejected);
+        EXPECT_EQ(outcome.error().cause.constraint, "item_parent_fkey");
+        EXPECT_EQ(session->state(), SessionState::idle);
+        EXPECT_EQ(items(), "0");
+    }
+}
+
+// A BEGIN under a name that the server had lost let the rest of the flush run as autocommit.
+TEST_F(Commit, NeverHappensWithoutBeginWhenTheServerLostItsPreparedStatements) {
+    for (const bool marked : {false, true}) {
+        auto session = open();
+        const auto insert = [&](int id) {
+            Transaction tx(*session, {.marked = marked}, soon());
+            tx.post("INSERT INTO item VALUES ($1)", id);
+            tx.post("INSERT INTO item VALUES ($1, NULL)", id + 100);
+            return std::move(tx).commit();
+        };
+        sql("TRUNCATE item");
+        ASSERT_TRUE(insert(1).committed());
+        ASSERT_TRUE(session->names_statements());
+        Transaction look(*session, {.marked = false}, soon());
+        EXPECT_EQ(look.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement ~* '^(begin|commit|rollback)'")->scalar<std::int64_t>().value(), 0);
+        look.post("DEALLOCATE ALL");
+        ASSERT_TRUE(std::move(look).commit().committed());
+
+        const auto outcome = insert(2);
+        ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+        EXPECT_EQ(outcome.error().fault, Fault::conflict) << told(outcome);
+        EXPECT_EQ(outcome.error().cause.code, "26000");
+        EXPECT_EQ(items(), "2");
+        EXPECT_FALSE(session->names_statements());
+        ASSERT_EQ(session->state(), SessionState::idle);
+        EXPECT_TRUE(insert(3).committed());
+        EXPECT_EQ(items(), "4");
+    }
+}
+
+TEST_F(Commit, OfATransactionThatAStatementEndedIsRefused) {
+    auto session = open();
+    Transaction tx(*session, {}, soon());
+    tx.post("INSERT INTO item VALUES (1)");
+    tx.post("COMMIT");
+    tx.post("INSERT INTO item VALUES (2)");
+    const auto outcome = std::move(tx).commit();
+    ASSERT_FALSE(outcome.committed());
+    EXPECT_EQ(outcome.error().fault, Fault::broken);
+    EXPECT_EQ(session->state(), SessionState::closed);
+}
+
+TEST_F(Commit, IsSkippedBehindAStatementThatFailed) {
+    auto session = open();
+    Transaction tx(*session, {.marked = false}, soon());
+    tx.post("INSERT INTO item VALUES (1)");
+    tx.post("INSERT INTO item VALUES (1)");
+    const auto outcome = std::move(tx).commit();
+    ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+    EXPECT_EQ(outcome.error().cause.code, "23505");
+    EXPECT_EQ(session->state(), SessionState::idle);
+    EXPECT_EQ(items(), "0");
+}
+
+TEST_F(Commit, TakesAWarningOfAnEarlierStatementForWhatItIs) {
+    sql("CREATE FUNCTION warn() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'mind the gap'; RETURN 1; END $$");
+    auto session = open();
+    for (const bool marked : {true, false}) {
+        Transaction tx(*session, {.marked = marked}, soon());
+        tx.post("INSERT INTO item VALUES ($1 + warn())", marked ? 1 : 2);
+        tx.post("SELECT warn()");
+        const auto outcome = std::move(tx).commit();
+        EXPECT_TRUE(outcome.committed()) << told(outcome);
+    }
+    EXPECT_EQ(items(), "2");
+}
+
+TEST_F(Commit, WithAWarningOfItsOwnIsUnknown) {
+    // A deferred trigger warns at COMMIT, where the server also says that a standby was not waited for.
+    sql("CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'at commit'; RETURN NULL; END $$");
+    sql("CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn()");
+    for (const bool marked : {true, false}) {
+        auto session = open();
+        Transaction tx(*session, {.marked = marked}, soon());
+        tx.post("INSERT INTO item VALUES ($1)", marked ? 1 : 2);
+        const auto outcome = std::move(tx).commit();
+        ASSERT_TRUE(outcome.unknown()) << told(outcome);
+        EXPECT_THAT(outcome.error().native, ::testing::HasSubstr("at commit"));
+        EXPECT_EQ(session->state(), SessionState::closed);
+    }
+}
+
+TEST_F(Commit, ThatWasSentAndNotAnsweredIsUnknownAndCanBeResolved) {
+    auto cutter = proxy();
+    struct Case {
+        ProxyPlan plan;
+        Resolution truth;
+    };
+    int id = 0;
+    for (const Case& it : {Case{ProxyPlan::cut_before_commit(), Resolution::not_committed},
+                           Case{ProxyPlan::swallow_commit_answer(), Resolution::committed}}) {
+        auto session = open_through(*cutter);
+        cutter->set_plan(it.plan, ProxyScope::next_commit);
+        Transaction tx(*session, {}, soon());
+        tx.post("INSERT INTO item VALUES ($1)", ++id);
+        const auto outcome = std::move(tx).commit();
+        ASSERT_TRUE(outcome.unknown()) << told(outcome);
+        EXPECT_EQ(outcome.error().fault, Fault::unknown);
+        EXPECT_EQ(session->state(), SessionState::closed);
+        ASSERT_TRUE(session->mark().taken);
+        auto fresh = open();
+        const auto resolution = fresh->resolve(session->mark(), soon());
+        ASSERT_TRUE(resolution) << resolution.error().describe();
+        EXPECT_EQ(*resolution, it.truth);
+        EXPECT_EQ(items(), it.truth == Resolution::committed ? "1" : "0");
+    }
+}
+
+TEST_F(Commit, UnansweredAtTheDeadlineIsUnknownAndNeverCancelled) {
+    auto cutter = proxy();
+    auto session = open_through(*cutter);
+    cutter->set_plan(ProxyPlan::stall_at_commit(ProxyPlan::Side::client), ProxyScope::next_commit);
+    Transaction tx(*session, {}, in(std::chrono::milliseconds(400)));
+    tx.post("INSERT INTO item VALUES (1)");
+    const auto outcome = std::move(tx).commit();
+    ASSERT_TRUE(outcome.unknown()) << told(outcome);
+    EXPECT_EQ(outcome.error().cause.timeout, Timeout::total);
+    EXPECT_EQ(cutter->counters().cancels_seen, 0U);
+}
+
+TEST_F(Commit, IsNotSentOnAConnectionThatIsKnownToBeDead) {
+    auto session = open();
+    Transaction tx(*session, {}, soon());
+    ASSERT_TRUE(tx.execute("INSERT INTO item VALUES (1)"));
+    sql("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()");
+    const auto outcome = std::move(tx).commit();
+    ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+    EXPECT_EQ(outcome.error().fault, Fault::unavailable);
+    EXPECT_EQ(outcome.error().cause.code, "57P01");
+    EXPECT_EQ(session->state(), SessionState::closed);
+}
+
+// The wait for a synchronous standby was cancelled: committed here, but not safe from a failover.
+TEST_F(Commit, WhoseStandbyWasNotWaitedForIsUnknown) {
+    auto primary = PostgresCluster::start();
+    ASSERT_TRUE(primary) << primary.error().describe();
+    ASSERT_TRUE(primary->sql("CREATE TABLE item (id int)"));
+    ASSERT_TRUE(primary->sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'"));
+    ASSERT_TRUE(primary->sql("SELECT pg_reload_conf()"));
+    ConnectOptions options;
+    options.connection = primary->url();
+    auto session = open(options);
+    for (int i = 0; i < 500 && primary->scalar("SHOW synchronous_standby_names").value_or("") != "nobody"; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::jthread canceller([&] {
+        for (int i = 0; i < 1000; ++i) {
+            const auto hit = primary->scalar("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+            if (hit && *hit != "0") return;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    });
+    Transaction tx(*session, {}, soon());
+    tx.post("INSERT INTO item VALUES (1)");
+    const auto outcome = std::move(tx).commit();
+    canceller.join();
+    ASSERT_TRUE(outcome.unknown()) << told(outcome);
+    EXPECT_EQ(primary->scalar("SELECT count(*) FROM item").value_or(""), "1");
+    // Seen as committed, but the barrier behind it does not reach a standby either.
+    auto fresh = open(options);
+    const auto resolution = fresh->resolve(session->mark(), in(std::chrono::milliseconds(500)));
+    EXPECT_TRUE(!resolution || *resolution == Resolution::unknown);
+    ASSERT_TRUE(primary->sql("ALTER SYSTEM RESET synchronous_standby_names"));
+    ASSERT_TRUE(primary->sql("SELECT pg_reload_conf()"));
+}
+
+}  // namespace
+}  // namespace semel::postgres

@@ -1,0 +1,146 @@
+// How a PostgresSession sends a flush and reads what comes back.
+
+#include "semel/postgres/decode.hpp"
+#include "semel/postgres/failure_table.hpp"
+#include "semel/postgres/session.hpp"
+
+#include <libpq-fe.h>
+
+#include <charconv>
+
+namespace semel::postgres {
+namespace {
+
+/// Whether the failure is about the name that we gave the statement, not about what it does.
+bool about_our_name(const Item& item, const PGresult* result) {
+    const std::string_view code = sqlstate_of(result);
+    if (code != "26000" && code != "42P05") return false;
+    const char* text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    return item.entry != nullptr && !item.entry->name.empty() && text != nullptr &&
+           std::string_view(text).find(item.entry->name) != std::string_view::npos;
+}
+
+/// Whether a table was altered under a prepared statement in a way that changes its columns.
+bool about_changed_columns(const PGresult* result) {
+    const char* function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    return sqlstate_of(result) == "0A000" && function != nullptr && std::string_view(function) == "RevalidateCachedQuery";
+}
+
+}  // namespace
+
+bool PostgresSession::wants_mark() const noexcept {
+    return transaction_.marked && transaction_.access == Access::read_write && mark_.transaction == 0 && can_mark_;
+}
+
+void PostgresSession::queue_mark() {
+    const Status added = pipeline_.add(Step::mark, direct_ && !borrowed_ && identity_.known() ? mark_sql : pooled_mark_sql, {});
+    SEMEL_ASSERT(added);
+}
+
+Result<Rows> PostgresSession::send_and_wait(Deadline deadline) {
+    Turn turn;
+    if (!queue_failure_) {
+        // What cannot be encoded fails the transaction as if the server had refused it.
+        turn.error = queue_failure_.error();
+        turn.error_is_final = true;
+        pipeline_.clear();
+        return fail(give_up(Wait::ready, turn, deadline));
+    }
+    if (wants_mark()) queue_mark();
+    const Wait wait = exchange(turn, deadline);
+    posted_ = false;
+    const bool in_transaction = state_ != SessionState::closed &&
+                                PQtransactionStatus(pipeline_.wire().connection()) == PQTRANS_INTRANS;
+    if (wait == Wait::ready && !turn.error && in_transaction) {
+        begun_ = true;
+        return std::move(turn.rows);
+    }
+    return fail(give_up(wait, turn, deadline));
+}
+
+Wait PostgresSession::exchange(Turn& turn, Deadline deadline) {
+    return pipeline_.exchange(deadline, [this, &turn](const Item& item, const PGresult* result) { take(item, result, turn); });
+}
+
+void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn) {
+    const ExecStatusType status = PQresultStatus(result);
+    if (succeeded(result)) {
+        if (item.step == Step::awaited) turn.rows = rows_from(result);
+        else if (item.step == Step::mark) take_mark(result);
+        else if (item.step == Step::commit) turn.commit_tag = PQcmdStatus(const_cast<PGresult*>(result));
+        else if (item.step == Step::limits) limits_in_force_ = limits_queued_;
+        return;
+    }
+    if (turn.error || status == PGRES_PIPELINE_ABORTED || (item.step == Step::housekeeping && is_plain_error(result))) return;
+    if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) {
+        // An error of an earlier statement is an answer only if the server itself gave it and goes on.
+        turn.error_is_final = is_plain_error(result);
+        const bool doubtful = pipeline_.commit_sent() && (item.step == Step::commit || !turn.error_is_final);
+        turn.error = failed(item, result, doubtful ? Phase::commit : Phase::transaction);
+        return;
+    }
+    turn.error = Error{.fault = Fault::rejected, .message = "COPY does not work inside a transaction of semel's", .native = {}, .cause = {}};
+}
+
+Error PostgresSession::failed(const Item& item, const PGresult* result, Phase phase) {
+    Error error = error_from(result, phase);
+    if (about_our_name(item, result)) {
+        pipeline_.stop_using_names();
+        error.fault = Fault::conflict;
+        error.message = "a prepared statement was lost on the way to the server; from now on none is used on this session";
+    } else if (pipeline_.uses_names() && item.entry != nullptr && about_changed_columns(result)) {
+        pipeline_.prepare_again(item);
+        error.fault = Fault::conflict;
+        error.message = "a table was altered under a prepared statement, which is prepared again";
+    } else if (error.cause.code == "25006" && transaction_.access == Access::read_only) {
+        error.fault = Fault::rejected;
+        error.message = "a read-only transaction cannot write";
+        error.cause.hint.clear();
+    }
+    return error;
+}
+
+void PostgresSession::take_mark(const PGresult* result) {
+    const std::string_view number = field_of(result, 0);
+    std::uint64_t transaction = 0;
+    std::from_chars(number.data(), number.data() + number.size(), transaction);
+    const bool own = PQnfields(result) == 1;
+    const Identity identity = own ? identity_ : Identity::from(result, 1);
+    mark_ = {.taken = identity.known(),
+             .transaction = transaction,
+             .history = identity.history,
+             .incarnation = identity.incarnation,
+             .process = own ? process_ : std::string()};
+    mark_current_ = true;
+}
+
+Error PostgresSession::give_up(Wait wait, Turn& turn, Deadline deadline) {
+    Error error;
+    if (wait == Wait::deadline) {
+        pipeline_.wire().cancel();
+        error.fault = Fault::rejected;
+        error.message = "the deadline passed before the server answered; the statement was cancelled and nothing was committed";
+        error.cause.timeout = Timeout::total;
+        close();
+    } else if (turn.error) {
+        error = *std::move(turn.error);
+        const bool read_only_mistake = error.cause.code == "25006" && error.fault == Fault::rejected;
+        const bool code_closes = !error.cause.code.empty() && closes_session(error.cause.code) && !read_only_mistake;
+        if (wait != Wait::ready || !turn.error_is_final || code_closes) close();
+        if (error.cause.timeout == Timeout::statement && deadline.passed(clock_->now())) error.cause.timeout = Timeout::total;
+        if (state_ != SessionState::closed) state_ = SessionState::failed;
+    } else if (wait == Wait::lost) {
+        const Wire& wire = pipeline_.wire();
+        error = error_from_code(wire.fatal_code(), wire.last_words(), Phase::transaction);
+        close();
+    } else {
+        error.fault = Fault::broken;
+        error.message = "a statement ended the transaction by itself; what it did cannot be undone";
+        error.cause.hint = "leave BEGIN, COMMIT and ROLLBACK to the transaction";
+        close();
+    }
+    first_failure_ = fail(Error(error));
+    return error;
+}
+
+}  // namespace semel::postgres

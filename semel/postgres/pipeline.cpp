@@ -1,0 +1,145 @@
+#include "semel/postgres/pipeline.hpp"
+
+#include "semel/postgres/decode.hpp"
+
+#include <libpq-fe.h>
+
+namespace semel::postgres {
+
+void Pipeline::stop_using_names() noexcept {
+    names_ = false;
+    cache_.forget_names();
+}
+
+void Pipeline::prepare_again(const Item& item) noexcept {
+    if (item.entry != nullptr) cache_.forget_name(*item.entry);
+}
+
+Status Pipeline::add(Step step, std::string_view sql, std::span<const Parameter> parameters,
+                     std::optional<std::int64_t> last) {
+    const std::size_t before = arena_.size();
+    const Arena::Range range = SEMEL_TRY(arena_.add(parameters, last));
+    items_.push_back({.step = step, .entry = &cache_.entry(sql), .parameters = range,
+                      .bytes = arena_.size() - before + sql.size()});
+    return {};
+}
+
+void Pipeline::add_plain(Step step, const char* sql) { items_.push_back({.step = step, .text = sql}); }
+
+void Pipeline::add_sync() { items_.push_back({.step = Step::sync}); }
+
+void Pipeline::add_evictions() {
+    if (!items_.empty()) return;
+    cache_.trim();
+    if (!cache_.has_dropped()) return;
+    for (std::string& name : cache_.take_dropped()) {
+        // libpq 15 cannot send the protocol's Close; the name is one of our own making.
+        texts_.emplace_back("DEALLOCATE ").append(name);
+        add_plain(Step::housekeeping, texts_.back().c_str());
+    }
+    add_sync();
+}
+
+void Pipeline::clear() noexcept {
+    items_.clear();
+    texts_.clear();
+    arena_.clear();
+}
+
+Wait Pipeline::exchange(Deadline deadline, const OnAnswer& on_answer) {
+    commit_sent_ = false;
+    warnings_before_ = wire_.warnings();
+    ++round_trips_;
+    Wait wait = send_all(deadline);
+    // If the connection broke while sending, the server may have said why before it went.
+    if (wait == Wait::ready || (wait == Wait::lost && PQstatus(wire_.connection()) != CONNECTION_OK)) {
+        const Wait received = receive_all(deadline, on_answer);
+        wait = wait == Wait::ready ? received : wait;
+    }
+    clear();
+    return wait;
+}
+
+Wait Pipeline::send_all(Deadline deadline) {
+    constexpr std::size_t unsent_max = std::size_t{256} << 10U;  // A few socket buffers.
+    std::size_t unsent = 0;
+    for (Item& item : items_) {
+        if (!send(item)) return Wait::lost;
+        unsent += item.bytes;
+        if (unsent > unsent_max) {
+            if (const Wait wait = wire_.drain_output(deadline); wait != Wait::ready) return wait;
+            unsent = 0;
+        }
+    }
+    return wire_.send_sync() ? Wait::ready : Wait::lost;
+}
+
+bool Pipeline::send(Item& item) {
+    if (item.step == Step::sync) return wire_.send_sync();
+    // From here on bytes of it may be on their way, whatever libpq answers.
+    if (item.step == Step::commit) commit_sent_ = true;
+    if (item.entry == nullptr) return wire_.send(item.text, {});
+    StatementCache::Entry& entry = *item.entry;
+    const Arguments arguments = arena_.arguments(item.parameters);
+    if (!names_) return wire_.send(entry.text.c_str(), arguments);
+    if (entry.state == StatementCache::State::unprepared) {
+        cache_.start_preparing(entry);
+        item.parse_sent = true;
+        if (!wire_.send_prepare(entry.name.c_str(), entry.text.c_str())) return false;
+    }
+    return wire_.send_prepared(entry.name.c_str(), arguments);
+}
+
+Wait Pipeline::receive_all(Deadline deadline, const OnAnswer& on_answer) {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+        const Item& item = items_[i];
+        // All notices of the earlier steps have been read by now: their answers are complete, and
+        // the next step's answer starts with messages that stop libpq's parser.
+        if (i + 1 == items_.size()) warnings_before_ = wire_.warnings();
+        Wait wait = Wait::ready;
+        if (item.parse_sent) wait = receive_parse(item, deadline, on_answer);
+        if (wait == Wait::ready) wait = receive(item, deadline, on_answer);
+        if (wait != Wait::ready) return wait;
+    }
+    const Item last{.step = Step::sync};
+    return receive(last, deadline, on_answer);
+}
+
+Wait Pipeline::receive_parse(const Item& item, Deadline deadline, const OnAnswer& on_answer) {
+    StatementCache::Entry& entry = *item.entry;
+    for (;;) {
+        if (const Wait wait = wire_.await(deadline); wait == Wait::deadline) return wait;
+        else if (wait == Wait::lost) {
+            if (const ResultHandle words = wire_.take()) on_answer(item, words.get());
+            return wait;
+        }
+        const ResultHandle result = wire_.take();
+        if (!result) break;
+        // A Parse that was skipped, because something before it failed, left nothing behind.
+        entry.state = succeeded(result.get()) ? StatementCache::State::prepared : StatementCache::State::unprepared;
+        if (!succeeded(result.get())) on_answer(item, result.get());
+    }
+    return Wait::ready;
+}
+
+Wait Pipeline::receive(const Item& item, Deadline deadline, const OnAnswer& on_answer) {
+    int nulls = 0;
+    for (;;) {
+        const Wait wait = wire_.await(deadline);
+        if (wait == Wait::deadline) return wait;
+        const ResultHandle result = wire_.take();
+        if (result && PQresultStatus(result.get()) != PGRES_PIPELINE_SYNC) on_answer(item, result.get());
+        if (wait == Wait::lost) return wait;
+        if (item.step == Step::sync) {
+            if (!result && PQstatus(wire_.connection()) == CONNECTION_OK && nulls++ == 0) continue;
+            if (!result) return Wait::lost;
+            return PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC ? Wait::ready : Wait::lost;
+        }
+        if (!result) return Wait::ready;
+        const ExecStatusType status = PQresultStatus(result.get());
+        // COPY has no place in a pipeline; the conversation cannot go on after it.
+        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) return Wait::lost;
+    }
+}
+
+}  // namespace semel::postgres
