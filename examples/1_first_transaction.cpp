@@ -23,6 +23,10 @@ int main(int argc, char** argv) {
         [](const Committed<std::int64_t>& done) {
             return std::printf("committed, %lld payments so far\n", static_cast<long long>(done.value)), 0;
         },
-        [](const NotCommitted& failed) { return std::printf("nothing happened: %s\n", failed.error.describe().c_str()), 1; },
-        [](const Unknown& doubt) { return std::printf("look before you repeat it: %s\n", doubt.error.describe().c_str()), 4; });
+        [](const NotCommitted& failed) {
+            return std::printf("nothing happened: %s\n", failed.error.describe().c_str()), 1;
+        },
+        [](const Unknown& doubt) {
+            return std::printf("look before you repeat it: %s\n", doubt.error.describe().c_str()), 4;
+        });
 }

@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
         ->envname("SEMEL_DB")
         ->required();
     int timeout = static_cast<int>(arguments.timeout.count());
-    migrate->add_option("--timeout", timeout, "Seconds until it gives up")->check(CLI::Range(1, 86'400))->capture_default_str();
+    migrate->add_option("--timeout", timeout, "Seconds until it gives up")
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str();
     migrate->add_flag("--dry-run", arguments.dry_run, "Say what would be done; exit code 1 if anything");
     migrate->add_flag("--json", arguments.json, "Answer in JSON");
     migrate->callback([&] {

@@ -28,9 +28,14 @@ ExitCode report(std::string_view verb, const Error& error, bool json) {
     text.append(verb).append(": ").append(error.message).push_back('\n');
     if (!error.native.empty()) text.append("  it said: ").append(error.native).push_back('\n');
     if (!error.cause.code.empty()) text.append("  code: ").append(error.cause.code).push_back('\n');
-    if (error.cause.timeout != Timeout::none) text.append("  timeout: ").append(name(error.cause.timeout)).push_back('\n');
+    if (error.cause.timeout != Timeout::none)
+        text.append("  timeout: ").append(name(error.cause.timeout)).push_back('\n');
     if (error.cause.attempts > 1)
-        text.append("  attempts: ").append(std::to_string(error.cause.attempts)).append(", stopped by: ").append(name(error.cause.stop)).push_back('\n');
+        text.append("  attempts: ")
+            .append(std::to_string(error.cause.attempts))
+            .append(", stopped by: ")
+            .append(name(error.cause.stop))
+            .push_back('\n');
     if (!error.cause.hint.empty()) text.append("  what to do: ").append(error.cause.hint).push_back('\n');
     std::fputs(text.c_str(), stderr);
     return code;

@@ -62,14 +62,12 @@ public:
     }
     [[nodiscard]] Error error() && {
         SEMEL_ASSERT(!committed());
-        return unknown() ? std::get<Unknown>(std::move(state_)).error
-                         : std::get<NotCommitted>(std::move(state_)).error;
+        return unknown() ? std::get<Unknown>(std::move(state_)).error : std::get<NotCommitted>(std::move(state_)).error;
     }
 
     /// Calls the one of three functions that fits; leaving one out does not compile.
     template <class OnCommitted, class OnNotCommitted, class OnUnknown>
-    decltype(auto) match(OnCommitted&& on_committed, OnNotCommitted&& on_not_committed,
-                         OnUnknown&& on_unknown) const {
+    decltype(auto) match(OnCommitted&& on_committed, OnNotCommitted&& on_not_committed, OnUnknown&& on_unknown) const {
         if (unknown()) return on_unknown(std::get<Unknown>(state_));
         if (not_committed()) return on_not_committed(std::get<NotCommitted>(state_));
         return on_committed(std::get<Committed<T>>(state_));

@@ -88,9 +88,7 @@ using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
 /// Makes the unhappy side of a Result.
-[[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
-    return tl::unexpected<Error>(std::move(error));
-}
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 [[nodiscard]] inline tl::unexpected<Error> fail(Fault fault, std::string message) {
     Error error;
     error.fault = fault;
@@ -101,12 +99,12 @@ using Status = Result<void>;
 }  // namespace semel
 
 /// The value of a Result, or an early return of its Error from the enclosing function.
-#define SEMEL_TRY(...)                                                              \
-    __extension__({                                                                 \
-        auto semel_try_result = (__VA_ARGS__);                                      \
-        if (!semel_try_result) [[unlikely]]                                         \
-            return ::semel::fail(std::move(semel_try_result).error());              \
-        ::semel::detail::value_of(std::move(semel_try_result));                     \
+#define SEMEL_TRY(...)                                                 \
+    __extension__({                                                    \
+        auto semel_try_result = (__VA_ARGS__);                         \
+        if (!semel_try_result) [[unlikely]]                            \
+            return ::semel::fail(std::move(semel_try_result).error()); \
+        ::semel::detail::value_of(std::move(semel_try_result));        \
     })
 
 namespace semel::detail {

@@ -15,8 +15,8 @@ public:
         return std::chrono::time_point_cast<Timestamp::duration>(std::chrono::system_clock::now());
     }
 
-    Wake wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-              Instant until, std::stop_token stop) override {
+    Wake wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition, Instant until,
+              std::stop_token stop) override {
         // False before the wait and true after the first wake: one wait, whatever woke it. The
         // library's own stop support is used because a callback of ours that takes the caller's
         // mutex could be destroyed while it waits for that mutex.

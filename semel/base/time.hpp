@@ -29,8 +29,8 @@ public:
 
     /// Releases `lock` and blocks until `condition` is notified, `until` is reached or `stop` is
     /// requested; holds `lock` again on return.
-    virtual Wake wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-                      Instant until, std::stop_token stop) = 0;
+    virtual Wake wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition, Instant until,
+                      std::stop_token stop) = 0;
 
     /// Sleeps until `until`, or until `stop` is requested. `Wake::timeout` means it slept through.
     Wake sleep(Instant until, const std::stop_token& stop);

@@ -13,7 +13,7 @@ namespace semel {
 
 struct DatabaseOptions {
     PoolLimits pool;
-    Policy retry;         ///< How `transact` reruns, unless the caller says otherwise.
+    Policy retry;                                 ///< How `transact` reruns, unless the caller says otherwise.
     Duration deadline = std::chrono::minutes(1);  ///< Of an operation that brings none of its own.
     /// Retries of everyone who uses this database, together. Wider than for a remote service: most
     /// reruns here are lost races, not signs of overload.

@@ -66,7 +66,9 @@ public:
     Outcome<> commit(Deadline) override {
         server_->log.emplace_back("commit");
         Outcome<> outcome = take_or(server_->commits, Outcome<>(Committed<void>{}));
-        state_ = outcome.committed() ? SessionState::idle : outcome.unknown() ? SessionState::closed : SessionState::failed;
+        state_ = outcome.committed() ? SessionState::idle
+                 : outcome.unknown() ? SessionState::closed
+                                     : SessionState::failed;
         return outcome;
     }
     Status rollback(Deadline) override {

@@ -18,27 +18,29 @@ struct Bookkeeping {
 };
 
 constexpr Bookkeeping postgres_bookkeeping{
-    .create = "CREATE SCHEMA IF NOT EXISTS semel;"
-              "CREATE TABLE IF NOT EXISTS semel.schema_step ("
-              "  component text NOT NULL,"
-              "  number integer NOT NULL,"
-              "  name text NOT NULL,"
-              "  checksum text NOT NULL,"
-              "  applied_at timestamptz NOT NULL DEFAULT now(),"
-              "  PRIMARY KEY (component, number));",
+    .create =
+        "CREATE SCHEMA IF NOT EXISTS semel;"
+        "CREATE TABLE IF NOT EXISTS semel.schema_step ("
+        "  component text NOT NULL,"
+        "  number integer NOT NULL,"
+        "  name text NOT NULL,"
+        "  checksum text NOT NULL,"
+        "  applied_at timestamptz NOT NULL DEFAULT now(),"
+        "  PRIMARY KEY (component, number));",
     .exists = "SELECT to_regclass('semel.schema_step') IS NOT NULL",
     .applied = "SELECT number, name, checksum FROM semel.schema_step WHERE component = $1 ORDER BY number",
     .record = "INSERT INTO semel.schema_step (component, number, name, checksum) VALUES ($1, $2, $3, $4)",
 };
 
 constexpr Bookkeeping sqlite_bookkeeping{
-    .create = "CREATE TABLE IF NOT EXISTS semel_schema_step ("
-              "  component TEXT NOT NULL,"
-              "  number INTEGER NOT NULL,"
-              "  name TEXT NOT NULL,"
-              "  checksum TEXT NOT NULL,"
-              "  applied_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),"
-              "  PRIMARY KEY (component, number)) STRICT;",
+    .create =
+        "CREATE TABLE IF NOT EXISTS semel_schema_step ("
+        "  component TEXT NOT NULL,"
+        "  number INTEGER NOT NULL,"
+        "  name TEXT NOT NULL,"
+        "  checksum TEXT NOT NULL,"
+        "  applied_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),"
+        "  PRIMARY KEY (component, number)) STRICT;",
     .exists = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'semel_schema_step')",
     .applied = "SELECT number, name, checksum FROM semel_schema_step WHERE component = $1 ORDER BY number",
     .record = "INSERT INTO semel_schema_step (component, number, name, checksum) VALUES ($1, $2, $3, $4)",
@@ -71,11 +73,11 @@ Result<std::size_t> count_applied(Transaction& tx, std::string_view component, s
         const int number = SEMEL_TRY(rows[i].get<std::int32_t>(0));
         const auto applied_sum = SEMEL_TRY(rows[i].get<std::string_view>(2));
         if (number != steps[i].number || applied_sum != checksum(steps[i]))
-            return fail(Fault::rejected,
-                        fmt::format("step {} of {} was applied with another text (checksum {}, this program has {}); "
-                                    "nothing was changed; a released step must not be edited, add a new one",
-                                    label(steps[i]), component, applied_sum.substr(0, 12),
-                                    checksum(steps[i]).substr(0, 12)));
+            return fail(
+                Fault::rejected,
+                fmt::format("step {} of {} was applied with another text (checksum {}, this program has {}); "
+                            "nothing was changed; a released step must not be edited, add a new one",
+                            label(steps[i]), component, applied_sum.substr(0, 12), checksum(steps[i]).substr(0, 12)));
     }
     return rows.size();
 }

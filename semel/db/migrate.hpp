@@ -12,9 +12,9 @@ namespace semel {
 
 /// One component's schema as found and as it should be.
 struct SchemaState {
-    int at = 0;                           ///< Number of the last step applied; 0: none.
-    std::vector<std::string> applied;     ///< Steps applied by this call, "0001 foundation".
-    std::vector<std::string> pending;     ///< Steps not applied yet.
+    int at = 0;                        ///< Number of the last step applied; 0: none.
+    std::vector<std::string> applied;  ///< Steps applied by this call, "0001 foundation".
+    std::vector<std::string> pending;  ///< Steps not applied yet.
 };
 
 /// Applies every step that is not applied yet, in order, each in its own transaction, so that a

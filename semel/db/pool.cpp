@@ -76,7 +76,8 @@ Result<PoolMachine::Assignment> Pool::obtain(Deadline until, const std::stop_tok
 Status Pool::make_ready(PoolMachine::Assignment assignment, Deadline deadline) {
     std::unique_ptr<Session>& session = sessions_[assignment.slot];
     if (assignment.duty == PoolMachine::Duty::use) return {};
-    if (assignment.duty == PoolMachine::Duty::check && session->reset(deadline) && session->state() == SessionState::idle)
+    if (assignment.duty == PoolMachine::Duty::check && session->reset(deadline) &&
+        session->state() == SessionState::idle)
         return {};
     session.reset();
     auto fresh = connect_(deadline);

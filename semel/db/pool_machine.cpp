@@ -94,7 +94,8 @@ std::optional<PoolMachine::Held> PoolMachine::held_longest(Instant now) const {
 }
 
 std::size_t PoolMachine::open() const noexcept {
-    return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const Entry& entry) { return entry.connected; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(entries_, [](const Entry& entry) { return entry.connected; }));
 }
 
 }  // namespace semel

@@ -15,12 +15,12 @@ namespace semel {
 
 /// The bounds of a pool of sessions. `Database` checks them.
 struct PoolLimits {
-    std::size_t size = 10;                                   ///< Sessions at most.
-    std::size_t queue = 200;                                 ///< Callers that may wait for one.
-    Duration acquire_timeout = std::chrono::seconds(5);      ///< Longest wait for a session.
-    Duration lifetime = std::chrono::minutes(30);            ///< A session is replaced after this, less up to 2.5 %.
-    Duration check_after_idle = std::chrono::seconds(5);     ///< An idle session is checked before use after this.
-    Duration leak_after = std::chrono::minutes(1);           ///< Held longer than this is reported.
+    std::size_t size = 10;                                ///< Sessions at most.
+    std::size_t queue = 200;                              ///< Callers that may wait for one.
+    Duration acquire_timeout = std::chrono::seconds(5);   ///< Longest wait for a session.
+    Duration lifetime = std::chrono::minutes(30);         ///< A session is replaced after this, less up to 2.5 %.
+    Duration check_after_idle = std::chrono::seconds(5);  ///< An idle session is checked before use after this.
+    Duration leak_after = std::chrono::minutes(1);        ///< Held longer than this is reported.
 };
 
 /// Which session serves whom: the decisions of a pool without its waiting and talking. Not
@@ -61,9 +61,9 @@ public:
     void connected(Slot slot, Instant now);
 
     struct Release {
-        bool close = false;             ///< Close the session in the slot.
-        std::optional<Ticket> next;     ///< Who gets the slot now …
-        Assignment assignment{};        ///< … and what it must do with it.
+        bool close = false;          ///< Close the session in the slot.
+        std::optional<Ticket> next;  ///< Who gets the slot now …
+        Assignment assignment{};     ///< … and what it must do with it.
     };
     /// The slot comes back, with a session fit for further use or not.
     [[nodiscard]] Release release(Slot slot, bool usable, Instant now);
@@ -81,8 +81,8 @@ private:
     struct Entry {
         State state = State::empty;
         bool connected = false;
-        Instant since{};       ///< Idle or held since.
-        Instant expires{};     ///< When its lifetime ends.
+        Instant since{};    ///< Idle or held since.
+        Instant expires{};  ///< When its lifetime ends.
         std::source_location place;
     };
     [[nodiscard]] Duty duty_of(const Entry& entry, Instant now) const noexcept;
@@ -90,7 +90,7 @@ private:
     PoolLimits limits_;
     Random* random_;
     std::vector<Entry> entries_;
-    std::vector<Slot> idle_;   ///< The one used last is on top: the rest may age and be closed.
+    std::vector<Slot> idle_;  ///< The one used last is on top: the rest may age and be closed.
     std::vector<Slot> empty_;
     std::deque<Ticket> queue_;
     Ticket next_ticket_ = 1;

@@ -62,7 +62,9 @@ Result<Decimal> Read<Decimal>::from(const Cell& cell) {
 
 Result<std::string_view> Read<std::string_view>::from(const Cell& cell) { return text_of(cell, "a text"); }
 
-Result<std::string> Read<std::string>::from(const Cell& cell) { return std::string(SEMEL_TRY(text_of(cell, "a text"))); }
+Result<std::string> Read<std::string>::from(const Cell& cell) {
+    return std::string(SEMEL_TRY(text_of(cell, "a text")));
+}
 
 Result<Json> Read<Json>::from(const Cell& cell) { return Json{std::string(SEMEL_TRY(text_of(cell, "JSON")))}; }
 

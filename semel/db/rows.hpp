@@ -119,17 +119,50 @@ private:
     std::int64_t affected_ = 0;
 };
 
-template <> struct Read<bool> { static Result<bool> from(const Cell&); };
-template <> struct Read<std::int32_t> { static Result<std::int32_t> from(const Cell&); };
-template <> struct Read<std::int64_t> { static Result<std::int64_t> from(const Cell&); };
-template <> struct Read<double> { static Result<double> from(const Cell&); };
-template <> struct Read<Decimal> { static Result<Decimal> from(const Cell&); };
-template <> struct Read<std::string> { static Result<std::string> from(const Cell&); };
-template <> struct Read<std::string_view> { static Result<std::string_view> from(const Cell&); };
-template <> struct Read<Bytes> { static Result<Bytes> from(const Cell&); };
-template <> struct Read<Uuid> { static Result<Uuid> from(const Cell&); };
-template <> struct Read<Timestamp> { static Result<Timestamp> from(const Cell&); };
-template <> struct Read<Json> { static Result<Json> from(const Cell&); };
+template <>
+struct Read<bool> {
+    static Result<bool> from(const Cell&);
+};
+template <>
+struct Read<std::int32_t> {
+    static Result<std::int32_t> from(const Cell&);
+};
+template <>
+struct Read<std::int64_t> {
+    static Result<std::int64_t> from(const Cell&);
+};
+template <>
+struct Read<double> {
+    static Result<double> from(const Cell&);
+};
+template <>
+struct Read<Decimal> {
+    static Result<Decimal> from(const Cell&);
+};
+template <>
+struct Read<std::string> {
+    static Result<std::string> from(const Cell&);
+};
+template <>
+struct Read<std::string_view> {
+    static Result<std::string_view> from(const Cell&);
+};
+template <>
+struct Read<Bytes> {
+    static Result<Bytes> from(const Cell&);
+};
+template <>
+struct Read<Uuid> {
+    static Result<Uuid> from(const Cell&);
+};
+template <>
+struct Read<Timestamp> {
+    static Result<Timestamp> from(const Cell&);
+};
+template <>
+struct Read<Json> {
+    static Result<Json> from(const Cell&);
+};
 
 template <class T>
 struct Read<std::optional<T>> {

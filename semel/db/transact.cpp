@@ -46,8 +46,10 @@ public:
             Outcome<> outcome = attempt();
             if (outcome.committed()) return outcome;
             if (outcome.unknown()) {
-                if (options_->lost_commit == LostCommit::resolve) outcome = resolve(std::move(outcome).error());
-                else progress_.in_doubt = true;
+                if (options_->lost_commit == LostCommit::resolve)
+                    outcome = resolve(std::move(outcome).error());
+                else
+                    progress_.in_doubt = true;
                 if (outcome.committed() || (outcome.unknown() && !progress_.in_doubt)) return outcome;
             }
             Error error = std::move(outcome).error();
@@ -64,8 +66,10 @@ private:
         if (!permit) return NotCommitted{breaker_is_open(database_->breaker().admits_in(clock.now()))};
         auto loan = database_->pool().acquire(deadline_, options_->stop, options_->place);
         Outcome<> outcome = loan ? attempt_on(**loan) : Outcome<>(NotCommitted{std::move(loan).error()});
-        if (outcome.committed()) permit.succeeded();
-        else permit.failed(outcome.error(), clock.now());
+        if (outcome.committed())
+            permit.succeeded();
+        else
+            permit.failed(outcome.error(), clock.now());
         return outcome;
     }
 
@@ -105,7 +109,8 @@ private:
             if (answer && *answer == Resolution::unknown) return Unknown{std::move(lost)};
             if (answer) {
                 lost.fault = Fault::conflict;
-                return NotCommitted{std::move(lost).within("the answer to COMMIT was lost, the transaction was found not committed")};
+                return NotCommitted{
+                    std::move(lost).within("the answer to COMMIT was lost, the transaction was found not committed")};
             }
             const Instant now = clock.now();
             const Instant next = now + backoff.next(policy_.spec(), false, database_->random());
@@ -124,12 +129,13 @@ private:
         Clock& clock = database_->clock();
         // Whatever is not committed may be repeated; in doubt, the body's identity makes it safe.
         const Repeat repeat = progress_.in_doubt ? Repeat::safe : Repeat::unsafe;
-        Decision decision = schedule_.on_failure(error, repeat, clock.now(), database_->budget(),
-                                                 database_->breaker(), database_->random());
+        Decision decision = schedule_.on_failure(error, repeat, clock.now(), database_->budget(), database_->breaker(),
+                                                 database_->random());
         if (decision.retry() && clock.sleep(clock.now() + decision.delay, options_->stop) == Wake::stopped)
             decision.stop = Stop::stopped;
         if (decision.retry()) return std::nullopt;
-        if (error.cause.timeout == Timeout::total) decision.stop = Stop::deadline;  // Whatever else would speak against it.
+        if (error.cause.timeout == Timeout::total)
+            decision.stop = Stop::deadline;  // Whatever else would speak against it.
         return stopped(std::move(error), schedule_, decision);
     }
 

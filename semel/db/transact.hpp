@@ -31,14 +31,14 @@ using Resolve = std::function<Result<Resolution>(Session&, const Mark&, Deadline
 
 struct TransactOptions {
     TransactionOptions transaction;
-    Deadline deadline;                   ///< Of the whole operation, resolution included; none: the database's.
+    Deadline deadline;  ///< Of the whole operation, resolution included; none: the database's.
     /// Longest wait for the answer to COMMIT; it never takes more than half of the time that is left,
     /// so that the other half can be used to find out what became of it.
     Duration commit_timeout = std::chrono::seconds(5);
-    std::optional<Policy> retry;         ///< Instead of the database's.
+    std::optional<Policy> retry;  ///< Instead of the database's.
     LostCommit lost_commit = LostCommit::resolve;
-    Resolve resolve;                     ///< Instead of asking the server by the transaction's mark.
-    std::stop_token stop;                ///< Interrupts waiting, never a COMMIT.
+    Resolve resolve;       ///< Instead of asking the server by the transaction's mark.
+    std::stop_token stop;  ///< Interrupts waiting, never a COMMIT.
     std::source_location place = std::source_location::current();  ///< Named when a session is held too long.
 };
 
@@ -83,10 +83,11 @@ template <class F>
             std::optional<T>& value;
         } captured{body, value};
         // One reference fits in std::function without an allocation.
-        Outcome<> outcome = detail::transact(database, options, [&captured](Transaction& tx, const Attempt& attempt) -> Status {
-            captured.value = SEMEL_TRY(detail::call_body(captured.body, tx, attempt));
-            return {};
-        });
+        Outcome<> outcome =
+            detail::transact(database, options, [&captured](Transaction& tx, const Attempt& attempt) -> Status {
+                captured.value = SEMEL_TRY(detail::call_body(captured.body, tx, attempt));
+                return {};
+            });
         if (outcome.unknown()) return Outcome<T>(Unknown{std::move(outcome).error()});
         if (outcome.not_committed()) return Outcome<T>(NotCommitted{std::move(outcome).error()});
         return Outcome<T>(Committed<T>{*std::move(value)});

@@ -78,18 +78,16 @@ std::string timestamp_text(Timestamp when) {
     const year_month_day date(day);
     const hh_mm_ss time(when - day);
     std::array<char, 40> text{};
-    const int length = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ",
-                                     static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                                     static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                                     static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
-                                     static_cast<int>(time.subseconds().count()));
+    const int length =
+        std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
+                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                      static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                      static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
     return {text.data(), static_cast<std::size_t>(length)};
 }
 
 Result<Timestamp> parse_timestamp(std::string_view text) {
-    const auto refuse = [] {
-        return fail(Fault::rejected, "not a timestamp like 2026-01-31T23:59:59.123456Z");
-    };
+    const auto refuse = [] { return fail(Fault::rejected, "not a timestamp like 2026-01-31T23:59:59.123456Z"); };
     Scanner scan(text);
     int year_number = 0, month_number = 0, day_number = 0, hour = 0, minute = 0, second = 0;
     if (!scan.number(4, year_number) || !scan.one_of("-") || !scan.number(2, month_number) || !scan.one_of("-") ||
@@ -103,7 +101,8 @@ Result<Timestamp> parse_timestamp(std::string_view text) {
     const year_month_day date(year(year_number), month(static_cast<unsigned>(month_number)),
                               day(static_cast<unsigned>(day_number)));
     if (!date.ok() || hour > 23 || minute > 59 || second > 59) return refuse();
-    return Timestamp(sys_days(date).time_since_epoch() + hours(hour) + minutes(minute) + seconds(second) + below_second - east);
+    return Timestamp(sys_days(date).time_since_epoch() + hours(hour) + minutes(minute) + seconds(second) +
+                     below_second - east);
 }
 
 }  // namespace semel

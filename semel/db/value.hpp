@@ -29,8 +29,8 @@ struct JsonView {
 ///
 /// In SQLite a decimal, UUID, timestamp (ISO 8601, UTC, microseconds) and JSON are TEXT, bytes are
 /// BLOB and a bool is INTEGER; in PostgreSQL each has its own type.
-using Parameter = std::variant<std::monostate, bool, std::int64_t, double, Decimal, std::string_view, BytesView,
-                               Uuid, Timestamp, JsonView>;
+using Parameter = std::variant<std::monostate, bool, std::int64_t, double, Decimal, std::string_view, BytesView, Uuid,
+                               Timestamp, JsonView>;
 
 namespace detail {
 
@@ -52,7 +52,8 @@ template <class T>
     } else if constexpr (std::same_as<T, bool>) {
         return value;
     } else if constexpr (std::integral<T>) {
-        static_assert(std::signed_integral<T> || sizeof(T) < sizeof(std::int64_t), "no column holds a 64-bit unsigned number");
+        static_assert(std::signed_integral<T> || sizeof(T) < sizeof(std::int64_t),
+                      "no column holds a 64-bit unsigned number");
         return static_cast<std::int64_t>(value);
     } else if constexpr (std::floating_point<T>) {
         return static_cast<double>(value);

@@ -8,7 +8,8 @@ namespace {
 using namespace std::chrono;
 
 TEST(Timestamps, AreWrittenInUtcWithMicroseconds) {
-    const Timestamp when = Timestamp(sys_days(year(2026) / 1 / 31)) + hours(23) + minutes(59) + seconds(59) + microseconds(1);
+    const Timestamp when =
+        Timestamp(sys_days(year(2026) / 1 / 31)) + hours(23) + minutes(59) + seconds(59) + microseconds(1);
     EXPECT_EQ(timestamp_text(when), "2026-01-31T23:59:59.000001Z");
 }
 
@@ -37,10 +38,10 @@ TEST(Timestamps, InPostgresFormAndAnyOffsetMeanTheSameInstant) {
 }
 
 TEST(Timestamps, ThatDoNotExistAreRefused) {
-    for (const char* text : {"", "2026", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z",
-                             "2026-01-01T00:60:00Z", "2026-01-01T00:00:60Z", "2026-01-01T00:00:00.Z",
-                             "2026-01-01T00:00:00.1234567Z", "2026-01-01T00:00:00+1", "2026-01-01T00:00:00Zx", "infinity",
-                             "-026-01-01T00:00:00Z", "2026-01-01X00:00:00Z", "2026--1-01T00:00:00Z"})
+    for (const char* text :
+         {"", "2026", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z",
+          "2026-01-01T00:00:60Z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.1234567Z", "2026-01-01T00:00:00+1",
+          "2026-01-01T00:00:00Zx", "infinity", "-026-01-01T00:00:00Z", "2026-01-01X00:00:00Z", "2026--1-01T00:00:00Z"})
         EXPECT_FALSE(parse_timestamp(text)) << text;
 }
 

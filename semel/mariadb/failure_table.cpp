@@ -96,9 +96,7 @@ static_assert(well_formed(rules));
 
 }  // namespace
 
-std::span<const Rule> mariadb_rules() noexcept {
-    return rules;
-}
+std::span<const Rule> mariadb_rules() noexcept { return rules; }
 
 Fault classify(unsigned error_number, Phase phase) noexcept {
     if (error_number == 0) return unanswered(phase);

@@ -16,8 +16,6 @@ namespace semel::mariadb {
 
 /// Whether the server rolled back the failed statement alone and left the transaction open. It
 /// must be rolled back before the rerun, or the rerun would continue it.
-[[nodiscard]] constexpr bool leaves_transaction_open(unsigned error_number) noexcept {
-    return error_number == 1205;
-}
+[[nodiscard]] constexpr bool leaves_transaction_open(unsigned error_number) noexcept { return error_number == 1205; }
 
 }  // namespace semel::mariadb

@@ -83,9 +83,7 @@ TEST_P(MariaDbTable, ClassifiesByPhase) {
 
 INSTANTIATE_TEST_SUITE_P(Each, MariaDbTable, ::testing::ValuesIn(expectations));
 
-TEST(MariaDbTableRows, AreAllExpectedAbove) {
-    EXPECT_EQ(mariadb_rules().size(), std::size(expectations));
-}
+TEST(MariaDbTableRows, AreAllExpectedAbove) { EXPECT_EQ(mariadb_rules().size(), std::size(expectations)); }
 
 TEST(MariaDbTableRows, ALockTimeoutLeavesTheTransactionOpenAndADeadlockDoesNot) {
     EXPECT_TRUE(leaves_transaction_open(1205));
@@ -98,9 +96,7 @@ TEST(MariaDbTableRows, AFailureWithoutANumberIsUnknownOnlyAtCommit) {
     EXPECT_EQ(classify(0, Phase::commit), unknown);
 }
 
-TEST(MariaDbTableRows, AnUnclassifiedNumberIsNotRetryable) {
-    EXPECT_EQ(classify(1999, Phase::transaction), rejected);
-}
+TEST(MariaDbTableRows, AnUnclassifiedNumberIsNotRetryable) { EXPECT_EQ(classify(1999, Phase::transaction), rejected); }
 
 }  // namespace
 }  // namespace semel::mariadb

@@ -1,9 +1,9 @@
 // Answers that a real server gives too rarely to wait for, by a scripted one.
 
+#include "semel/db/transaction.hpp"
 #include "semel/postgres/open.hpp"
 #include "semel/postgres/scripted_server_pgtest.hpp"
 #include "semel/postgres/session.hpp"
-#include "semel/db/transaction.hpp"
 
 #include <gmock/gmock.h>
 
@@ -99,8 +99,9 @@ TEST(AnswerToCommit, ThatIsAPlainErrorIsNotCommitted) {
 
 TEST(AnswerToCommit, ThatOnlyEndsTheConnectionIsUnknown) {
     for (const bool marked : {true, false}) {
-        for (const auto& answer : {error("57P01", "FATAL"), error("57P02", "FATAL"), error("08006", "FATAL"), error("XX000", "PANIC"),
-                                   error("40003"), error("08007"), error("08P01", "FATAL", false)}) {
+        for (const auto& answer :
+             {error("57P01", "FATAL"), error("57P02", "FATAL"), error("08006", "FATAL"), error("XX000", "PANIC"),
+              error("40003"), error("08007"), error("08P01", "FATAL", false)}) {
             Trial trial("COMMIT", answer);
             const auto outcome = trial.run(marked);
             ASSERT_TRUE(outcome.unknown()) << answer.error_code;
@@ -150,12 +151,13 @@ TEST(AnswerToAConnection, HasItsName) {
         bool untranslated;
         Fault fault;
     };
-    for (const Case& it : {Case{"57P03", "the database system is starting up", true, Fault::unavailable},
-                           Case{"53300", "sorry, too many clients already", true, Fault::unavailable},
-                           Case{"28P01", "password authentication failed", true, Fault::rejected},
-                           Case{"3D000", "database \"d\" does not exist", true, Fault::rejected},
-                           Case{"08P01", "no such database: d", false, Fault::rejected},
-                           Case{"08P01", "server login has been failing, try again later", false, Fault::unavailable}}) {
+    for (const Case& it :
+         {Case{"57P03", "the database system is starting up", true, Fault::unavailable},
+          Case{"53300", "sorry, too many clients already", true, Fault::unavailable},
+          Case{"28P01", "password authentication failed", true, Fault::rejected},
+          Case{"3D000", "database \"d\" does not exist", true, Fault::rejected},
+          Case{"08P01", "no such database: d", false, Fault::rejected},
+          Case{"08P01", "server login has been failing, try again later", false, Fault::unavailable}}) {
         ScriptedServer server(ScriptedServer::usual);
         server.refuse_with(it.code, it.words, it.untranslated);
         const auto session = open(server);

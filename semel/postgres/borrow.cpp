@@ -58,7 +58,10 @@ Status BorrowedSession::fit_to_borrow(PGconn* connection, const NoticeReceiver& 
         return fail(Fault::rejected, "borrow: the connection is in pipeline mode");
     switch (PQtransactionStatus(connection)) {
         case PQTRANS_IDLE: break;
-        case PQTRANS_ACTIVE: return fail(Fault::rejected, "borrow: the connection is busy: a query or COPY is not finished, or its results were not read");
+        case PQTRANS_ACTIVE:
+            return fail(
+                Fault::rejected,
+                "borrow: the connection is busy: a query or COPY is not finished, or its results were not read");
         case PQTRANS_INTRANS:
         case PQTRANS_INERROR: return fail(Fault::rejected, "borrow: the connection is in a transaction of its owner's");
         case PQTRANS_UNKNOWN: return fail(Fault::rejected, "borrow: the connection is broken");
@@ -69,11 +72,13 @@ Status BorrowedSession::fit_to_borrow(PGconn* connection, const NoticeReceiver& 
     const PQnoticeReceiver installed = PQsetNoticeReceiver(connection, nullptr, nullptr);
     const PQnoticeReceiver expected = notices.receiver != nullptr ? notices.receiver : default_receiver();
     if (installed != expected)
-        return fail(Fault::rejected, "borrow: the connection has a notice receiver that was not named; libpq could not put it back");
+        return fail(Fault::rejected,
+                    "borrow: the connection has a notice receiver that was not named; libpq could not put it back");
     return {};
 }
 
-Result<BorrowedSession> BorrowedSession::borrow(PGconn* connection, Deadline deadline, NoticeReceiver notices, Clock& clock) {
+Result<BorrowedSession> BorrowedSession::borrow(PGconn* connection, Deadline deadline, NoticeReceiver notices,
+                                                Clock& clock) {
     SEMEL_TRY(fit_to_borrow(connection, notices));
     if (notices.receiver == nullptr) notices.receiver = default_receiver();
     BorrowedSession lent(connection, {PQisnonblocking(connection) == 1, notices}, clock);
@@ -106,8 +111,10 @@ Status BorrowedSession::restore() {
     PQsetNoticeReceiver(connection_, modes_.notices.receiver, modes_.notices.argument);
     const bool pipeline_off = PQexitPipelineMode(connection_) == 1;
     const bool blocking_back = PQsetnonblocking(connection_, modes_.nonblocking ? 1 : 0) == 0;
-    if (PQstatus(connection_) != CONNECTION_OK) return fail(lost_connection(PQerrorMessage(connection_), Phase::transaction));
-    if (!pipeline_off || !blocking_back) return fail(Fault::unavailable, "release: answers of the server's are outstanding");
+    if (PQstatus(connection_) != CONNECTION_OK)
+        return fail(lost_connection(PQerrorMessage(connection_), Phase::transaction));
+    if (!pipeline_off || !blocking_back)
+        return fail(Fault::unavailable, "release: answers of the server's are outstanding");
     return {};
 }
 

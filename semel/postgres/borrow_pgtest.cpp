@@ -109,7 +109,8 @@ TEST_F(Borrowing, LeavesAConnectionBrokenRatherThanHalfWay) {
     auto lent = BorrowedSession::borrow(own(), soon());
     ASSERT_TRUE(lent);
     Transaction tx(lent->session(), {}, in(std::chrono::milliseconds(500)));
-    ASSERT_TRUE(tx.execute("SET LOCAL statement_timeout = 0"));  // Else the server may give up first, which is no half-way.
+    ASSERT_TRUE(
+        tx.execute("SET LOCAL statement_timeout = 0"));  // Else the server may give up first, which is no half-way.
     ASSERT_FALSE(tx.execute("SELECT pg_sleep(30)"));
     EXPECT_EQ(lent->session().state(), SessionState::closed);
     EXPECT_FALSE(lent->release(soon()));

@@ -78,7 +78,10 @@ Outcome<> PostgresSession::commit_outcome(Wait wait, Turn& turn, Deadline deadli
         return Unknown{std::move(error)};
     }
     if (turn.commit_tag == "ROLLBACK") {
-        Error error{.fault = Fault::conflict, .message = "the server rolled the transaction back at COMMIT", .native = {}, .cause = {}};
+        Error error{.fault = Fault::conflict,
+                    .message = "the server rolled the transaction back at COMMIT",
+                    .native = {},
+                    .cause = {}};
         if (!first_failure_) error = first_failure_.error();
         ended();
         return NotCommitted{std::move(error)};

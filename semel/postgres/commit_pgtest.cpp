@@ -64,7 +64,11 @@ TEST_F(Commit, NeverHappensWithoutBeginWhenTheServerLostItsPreparedStatements) {
         ASSERT_TRUE(insert(1).committed());
         ASSERT_TRUE(session->names_statements());
         Transaction look(*session, {.marked = false}, soon());
-        EXPECT_EQ(look.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement ~* '^(begin|commit|rollback)'")->scalar<std::int64_t>().value(), 0);
+        EXPECT_EQ(
+            look.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement ~* '^(begin|commit|rollback)'")
+                ->scalar<std::int64_t>()
+                .value(),
+            0);
         look.post("DEALLOCATE ALL");
         ASSERT_TRUE(std::move(look).commit().committed());
 
@@ -105,7 +109,8 @@ TEST_F(Commit, IsSkippedBehindAStatementThatFailed) {
 }
 
 TEST_F(Commit, TakesAWarningOfAnEarlierStatementForWhatItIs) {
-    sql("CREATE FUNCTION warn() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'mind the gap'; RETURN 1; END $$");
+    sql("CREATE FUNCTION warn() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'mind the gap'; RETURN 1; END "
+        "$$");
     auto session = open();
     for (const bool marked : {true, false}) {
         Transaction tx(*session, {.marked = marked}, soon());
@@ -119,8 +124,10 @@ TEST_F(Commit, TakesAWarningOfAnEarlierStatementForWhatItIs) {
 
 TEST_F(Commit, WithAWarningOfItsOwnIsUnknown) {
     // A deferred trigger warns at COMMIT, where the server also says that a standby was not waited for.
-    sql("CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'at commit'; RETURN NULL; END $$");
-    sql("CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn()");
+    sql("CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'at commit'; RETURN NULL; "
+        "END $$");
+    sql("CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE "
+        "FUNCTION warn()");
     for (const bool marked : {true, false}) {
         auto session = open();
         Transaction tx(*session, {.marked = marked}, soon());
@@ -174,7 +181,8 @@ TEST_F(Commit, IsNotSentOnAConnectionThatIsKnownToBeDead) {
     auto session = open();
     Transaction tx(*session, {}, soon());
     ASSERT_TRUE(tx.execute("INSERT INTO item VALUES (1)"));
-    sql("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()");
+    sql("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname "
+        "= current_database()");
     const auto outcome = std::move(tx).commit();
     ASSERT_TRUE(outcome.not_committed()) << told(outcome);
     EXPECT_EQ(outcome.error().fault, Fault::unavailable);
@@ -196,7 +204,8 @@ TEST_F(Commit, WhoseStandbyWasNotWaitedForIsUnknown) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     std::jthread canceller([&] {
         for (int i = 0; i < 1000; ++i) {
-            const auto hit = primary->scalar("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+            const auto hit = primary->scalar(
+                "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
             if (hit && *hit != "0") return;
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }

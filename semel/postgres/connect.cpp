@@ -22,7 +22,8 @@ public:
         values_.push_back(value.c_str());
     }
     [[nodiscard]] bool has(std::string_view keyword) const {
-        return std::ranges::find(keywords_, keyword, [](const char* text) { return std::string_view(text); }) != keywords_.end();
+        return std::ranges::find(keywords_, keyword, [](const char* text) { return std::string_view(text); }) !=
+               keywords_.end();
     }
     [[nodiscard]] ConnectionHandle start() {
         keywords_.push_back(nullptr);
@@ -66,8 +67,10 @@ Error unavailable(std::string message, Timeout timeout = Timeout::none) {
 
 /// pgbouncer has one code for everything; what will not change by waiting is told by its text.
 bool pooler_refuses_for_good(std::string_view text) {
-    constexpr std::array phrases{"no such database", "no such user", "password authentication failed", "auth failed", "not allowed"};
-    return std::ranges::any_of(phrases, [text](const char* phrase) { return text.find(phrase) != std::string_view::npos; });
+    constexpr std::array phrases{"no such database", "no such user", "password authentication failed", "auth failed",
+                                 "not allowed"};
+    return std::ranges::any_of(phrases,
+                               [text](const char* phrase) { return text.find(phrase) != std::string_view::npos; });
 }
 
 Error refused(PGconn* connection) {
@@ -77,7 +80,8 @@ Error refused(PGconn* connection) {
         Error error = error_from_code(code, text, Phase::connect);
         const bool for_good = pooler_refuses_for_good(text);
         error.fault = for_good ? Fault::rejected : Fault::unavailable;
-        error.message = for_good ? "the connection pooler does not know this user, password or database" : "the connection pooler did not take the connection";
+        error.message = for_good ? "the connection pooler does not know this user, password or database"
+                                 : "the connection pooler did not take the connection";
         return error;
     }
     if (!code.empty()) return error_from_code(code, text, Phase::connect);
@@ -104,23 +108,25 @@ Error refused(PGconn* connection) {
 }
 
 Error timed_out(PGconn* connection, bool accepted) {
-    if (!accepted) return unavailable("no answer to the connection attempt: the host is down, or a firewall drops it", Timeout::connect);
+    if (!accepted)
+        return unavailable("no answer to the connection attempt: the host is down, or a firewall drops it",
+                           Timeout::connect);
     if (PQsslInUse(connection) == 1) return unavailable("the TLS handshake was not finished in time", Timeout::tls);
     return unavailable("the host accepted the connection but did not answer", Timeout::connect);
 }
 
 }  // namespace
 
-std::string Endpoint::text() const {
-    return (name.empty() ? address : name) + ":" + port;
-}
+std::string Endpoint::text() const { return (name.empty() ? address : name) + ":" + port; }
 
 std::string_view sqlstate_in(std::string_view verbose_text) noexcept {
     // "…: FATAL:  28P01: password authentication failed …"
     const auto is_code = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); };
-    for (std::size_t at = verbose_text.find(":  "); at != std::string_view::npos; at = verbose_text.find(":  ", at + 1)) {
+    for (std::size_t at = verbose_text.find(":  "); at != std::string_view::npos;
+         at = verbose_text.find(":  ", at + 1)) {
         const std::string_view code = verbose_text.substr(at + 3, 5);
-        if (code.size() == 5 && std::ranges::all_of(code, is_code) && verbose_text.substr(at + 8, 1) == ":") return code;
+        if (code.size() == 5 && std::ranges::all_of(code, is_code) && verbose_text.substr(at + 8, 1) == ":")
+            return code;
     }
     return {};
 }
@@ -132,14 +138,19 @@ Result<ConnectionHandle> connect_to(const ConnectionString& target, const Endpoi
     // Puts the SQLSTATE into the text, the only place where libpq tells it while connecting.
     PQsetErrorVerbosity(connection.get(), PQERRORS_VERBOSE);
     bool accepted = false;
-    PostgresPollingStatusType wants = PQstatus(connection.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+    PostgresPollingStatusType wants =
+        PQstatus(connection.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (wants != PGRES_POLLING_OK) {
-        if (wants == PGRES_POLLING_FAILED) return fail(refused(connection.get()).within("connect to " + endpoint.text()));
+        if (wants == PGRES_POLLING_FAILED)
+            return fail(refused(connection.get()).within("connect to " + endpoint.text()));
         const Instant now = clock.now();
-        if (deadline.passed(now)) return fail(timed_out(connection.get(), accepted).within("connect to " + endpoint.text()));
-        pollfd socket{PQsocket(connection.get()), static_cast<short>(wants == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
+        if (deadline.passed(now))
+            return fail(timed_out(connection.get(), accepted).within("connect to " + endpoint.text()));
+        pollfd socket{PQsocket(connection.get()), static_cast<short>(wants == PGRES_POLLING_READING ? POLLIN : POLLOUT),
+                      0};
         const Duration slice = std::min<Duration>(deadline.remaining(now), std::chrono::milliseconds(100));
-        const int ready = ::poll(&socket, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(slice).count()));
+        const int ready =
+            ::poll(&socket, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(slice).count()));
         if (ready <= 0) continue;
         wants = PQconnectPoll(connection.get());
         accepted = accepted || PQstatus(connection.get()) != CONNECTION_STARTED;

@@ -7,9 +7,9 @@
 namespace semel::postgres {
 namespace {
 
+using testing::FaultProxy;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::FaultProxy;
 using testing::PostgresCluster;
 
 class Connecting : public SessionTest {
@@ -64,7 +64,10 @@ TEST_F(Connecting, TellsAWrongPasswordAndNeverShowsIt) {
     ASSERT_TRUE(cluster) << cluster.error().describe();
     ASSERT_TRUE(cluster->sql("CREATE ROLE ann LOGIN PASSWORD 'right'"));
     const std::string hba = cluster->scalar("SHOW hba_file").value();
-    ASSERT_TRUE(cluster->sql("COPY (SELECT 'host all ann 127.0.0.1/32 scram-sha-256' UNION ALL SELECT 'host all all 127.0.0.1/32 trust') TO '" + hba + "'"));
+    ASSERT_TRUE(
+        cluster->sql("COPY (SELECT 'host all ann 127.0.0.1/32 scram-sha-256' UNION ALL SELECT 'host all all "
+                     "127.0.0.1/32 trust') TO '" +
+                     hba + "'"));
     ASSERT_TRUE(cluster->sql("SELECT pg_reload_conf()"));
     const std::string base = "host=127.0.0.1 dbname=postgres user=ann port=" + std::to_string(cluster->port());
     Error error;
@@ -85,7 +88,8 @@ TEST_F(Connecting, TellsAWrongPasswordAndNeverShowsIt) {
 }
 
 TEST_F(Connecting, TellsThatTheServerHasNoConnectionLeft) {
-    auto cluster = PostgresCluster::start({.settings = {"max_connections=4", "superuser_reserved_connections=3", "max_wal_senders=0"}});
+    auto cluster = PostgresCluster::start(
+        {.settings = {"max_connections=4", "superuser_reserved_connections=3", "max_wal_senders=0"}});
     ASSERT_TRUE(cluster) << cluster.error().describe();
     ASSERT_TRUE(cluster->sql("CREATE ROLE ann LOGIN"));
     ConnectOptions options;
@@ -101,8 +105,8 @@ TEST_F(Connecting, TriesEveryHostInTurn) {
     ASSERT_TRUE(dead);
     (*dead)->refuse_connections(true);
     ConnectOptions options;
-    options.connection = "host=localhost,127.0.0.1 port=" + std::to_string((*dead)->port()) + "," + std::to_string(postgres().port()) +
-                         " user=postgres dbname=" + database();
+    options.connection = "host=localhost,127.0.0.1 port=" + std::to_string((*dead)->port()) + "," +
+                         std::to_string(postgres().port()) + " user=postgres dbname=" + database();
     EXPECT_NE(open(options), nullptr);
 }
 
@@ -112,7 +116,9 @@ TEST_F(Connecting, LooksForThePrimaryAmongSeveralHosts) {
     auto standby = primary->add_standby("sb1", false);
     ASSERT_TRUE(standby) << standby.error().describe();
     ConnectOptions options;
-    options.connection = "host=127.0.0.1,127.0.0.1 user=postgres dbname=postgres port=" + std::to_string(standby->port()) + "," + std::to_string(primary->port());
+    options.connection =
+        "host=127.0.0.1,127.0.0.1 user=postgres dbname=postgres port=" + std::to_string(standby->port()) + "," +
+        std::to_string(primary->port());
     auto session = open(options);
     ASSERT_NE(session, nullptr);
     EXPECT_TRUE(session->writable());

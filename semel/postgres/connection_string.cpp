@@ -42,7 +42,8 @@ std::string safe_complaint(std::string_view complaint, std::string_view text) {
             break;
         }
         const std::string_view quoted = complaint.substr(open + 1, close - open - 1);
-        if (const std::size_t at = text.find(quoted); quoted.size() > 1 && at != std::string_view::npos && !place) place = at + 1;
+        if (const std::size_t at = text.find(quoted); quoted.size() > 1 && at != std::string_view::npos && !place)
+            place = at + 1;
         safe.append(complaint.substr(0, open + 1)).append(secret && quoted.size() > 1 ? "…" : quoted).append("\"");
         complaint.remove_prefix(close + 1);
     }
@@ -85,9 +86,11 @@ Result<std::vector<Host>> hosts_from(std::string names, const std::string& addre
     const auto port_list = split(ports);
     const std::size_t count = names.empty() ? address_list.size() : name_list.size();
     if (!names.empty() && !addresses.empty() && name_list.size() != address_list.size())
-        return fail(malformed("it has " + std::to_string(name_list.size()) + " hosts and " + std::to_string(address_list.size()) + " host addresses"));
+        return fail(malformed("it has " + std::to_string(name_list.size()) + " hosts and " +
+                              std::to_string(address_list.size()) + " host addresses"));
     if (port_list.size() != 1 && port_list.size() != count)
-        return fail(malformed("it has " + std::to_string(count) + " hosts and " + std::to_string(port_list.size()) + " ports"));
+        return fail(
+            malformed("it has " + std::to_string(count) + " hosts and " + std::to_string(port_list.size()) + " ports"));
     std::vector<Host> hosts;
     for (std::size_t i = 0; i < count; ++i) {
         Host host;
@@ -97,9 +100,11 @@ Result<std::vector<Host>> hosts_from(std::string names, const std::string& addre
         if (host.port.empty()) host.port = "5432";
         if (host.name.empty() && host.address.empty()) host.name = "localhost";
         // The rest of a password, most likely: libpq ends it at the first @.
-        if (host.name.find('@', 1) != std::string::npos) return fail(malformed("a host holds an @; in a password it is written %40"));
+        if (host.name.find('@', 1) != std::string::npos)
+            return fail(malformed("a host holds an @; in a password it is written %40"));
         // Not shown: in "postgres://user:secret" what stands there is the password.
-        if (!is_port(host.port)) return fail(malformed("the port of host " + std::to_string(i + 1) + " is not a number from 1 to 65535"));
+        if (!is_port(host.port))
+            return fail(malformed("the port of host " + std::to_string(i + 1) + " is not a number from 1 to 65535"));
         hosts.push_back(std::move(host));
     }
     return hosts;
@@ -125,14 +130,22 @@ Result<ConnectionString> parse_connection_string(std::string_view text) {
         if (option->val == nullptr) continue;
         const std::string_view keyword = option->keyword;
         const std::string_view value = option->val;
-        if (keyword == "host") names = value;
-        else if (keyword == "hostaddr") addresses = value;
-        else if (keyword == "port") ports = value;
-        else if (keyword == "service") return fail(malformed("service files are not read; name host, port and database"));
-        else if (keyword == "target_session_attrs" && (value == "read-write" || value == "primary")) parsed.target = Target::read_write;
-        else if (keyword == "target_session_attrs" && (value == "any" || value == "prefer-standby")) parsed.target = Target::any;
-        else if (keyword == "replication") return fail(malformed("replication connections run no transactions"));
-        else parsed.settings.emplace_back(keyword, value);
+        if (keyword == "host")
+            names = value;
+        else if (keyword == "hostaddr")
+            addresses = value;
+        else if (keyword == "port")
+            ports = value;
+        else if (keyword == "service")
+            return fail(malformed("service files are not read; name host, port and database"));
+        else if (keyword == "target_session_attrs" && (value == "read-write" || value == "primary"))
+            parsed.target = Target::read_write;
+        else if (keyword == "target_session_attrs" && (value == "any" || value == "prefer-standby"))
+            parsed.target = Target::any;
+        else if (keyword == "replication")
+            return fail(malformed("replication connections run no transactions"));
+        else
+            parsed.settings.emplace_back(keyword, value);
     }
     parsed.hosts = SEMEL_TRY(hosts_from(std::move(names), addresses, std::move(ports)));
     return parsed;

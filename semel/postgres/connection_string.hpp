@@ -20,7 +20,7 @@ enum class Prepare : std::uint8_t {
 
 /// Which server is wanted.
 enum class Target : std::uint8_t {
-    automatic,   ///< The primary where several hosts are named, else whatever answers.
+    automatic,  ///< The primary where several hosts are named, else whatever answers.
     any,
     read_write,  ///< Only a server that takes writes.
 };
@@ -49,8 +49,8 @@ struct Host {
 };
 
 struct ConnectionString {
-    std::vector<Host> hosts;                                     ///< At least one.
-    std::vector<std::pair<std::string, std::string>> settings;   ///< Everything else, libpq's keywords.
+    std::vector<Host> hosts;                                    ///< At least one.
+    std::vector<std::pair<std::string, std::string>> settings;  ///< Everything else, libpq's keywords.
     Target target = Target::automatic;
 };
 

@@ -32,7 +32,8 @@ TEST(ConnectionString, ReadsAUrlWithSeveralHosts) {
 }
 
 TEST(ConnectionString, ReadsKeywords) {
-    const auto parsed = parse_connection_string("host=one hostaddr=10.0.0.1 port=6000 dbname=shop target_session_attrs=read-write");
+    const auto parsed =
+        parse_connection_string("host=one hostaddr=10.0.0.1 port=6000 dbname=shop target_session_attrs=read-write");
     ASSERT_TRUE(parsed);
     ASSERT_EQ(parsed->hosts.size(), 1U);
     EXPECT_EQ(parsed->hosts[0].name, "one");
@@ -81,7 +82,10 @@ INSTANTIATE_TEST_SUITE_P(ConnectionString, MalformedWithPassword,
                                            "postgres://ann:hunter2@one:port/shop"));
 
 TEST(ConnectionString, FindsTheSqlstateInARefusal) {
-    EXPECT_EQ(sqlstate_in("connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password authentication failed"), "28P01");
+    EXPECT_EQ(
+        sqlstate_in(
+            "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password authentication failed"),
+        "28P01");
     EXPECT_EQ(sqlstate_in("connection to server at \"127.0.0.1\", port 5432 failed: Connection refused"), "");
     EXPECT_EQ(sqlstate_in("FATAL:  28P0"), "");
 }

@@ -14,9 +14,7 @@ namespace {
 
 constexpr Oid bytea_oid = 17;  // pg_type.dat; it has never changed.
 
-unsigned nibble(char digit) noexcept {
-    return static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-}
+unsigned nibble(char digit) noexcept { return static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
 
 /// A bytea in its text form: "\x" and digits, or, where bytea_output says so, the older escapes,
 /// which never start with "\x" because they double each backslash.
@@ -63,8 +61,10 @@ Rows rows_from(const PGresult* result) {
                 continue;
             }
             const std::string_view text = field_of(result, column, row);
-            if (PQftype(result, column) == bytea_oid) add_bytea(rows, text, scratch);
-            else rows.add_text(text);
+            if (PQftype(result, column) == bytea_oid)
+                add_bytea(rows, text, scratch);
+            else
+                rows.add_text(text);
         }
     }
     return rows;

@@ -12,8 +12,8 @@ namespace {
 constexpr int format_null = -1;
 constexpr int format_text = 0;
 constexpr int format_binary = 1;
-constexpr std::size_t parameters_max = 65535;                    // The protocol counts them in 16 bits.
-constexpr std::size_t value_bytes_max = std::size_t{1} << 30U;   // No field of PostgreSQL's is larger.
+constexpr std::size_t parameters_max = 65535;                   // The protocol counts them in 16 bits.
+constexpr std::size_t value_bytes_max = std::size_t{1} << 30U;  // No field of PostgreSQL's is larger.
 
 }  // namespace
 
@@ -52,12 +52,15 @@ Status Arena::add_one(const Parameter& parameter) {
                 bytes_.push_back('\0');
             } else if constexpr (std::is_same_v<T, std::string_view> || std::is_same_v<T, JsonView>) {
                 std::string_view text;
-                if constexpr (std::is_same_v<T, JsonView>) text = value.text;
-                else text = value;
+                if constexpr (std::is_same_v<T, JsonView>)
+                    text = value.text;
+                else
+                    text = value;
                 if (text.size() >= value_bytes_max) return fail(Fault::rejected, "a value is larger than 1 GiB");
                 // libpq would cut it there, silently.
                 if (text.find('\0') != std::string_view::npos) {
-                    return fail(Fault::rejected, "a text holds a zero byte, which PostgreSQL cannot store; send it as bytes");
+                    return fail(Fault::rejected,
+                                "a text holds a zero byte, which PostgreSQL cannot store; send it as bytes");
                 }
                 add_text(text);
             } else {

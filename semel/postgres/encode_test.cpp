@@ -41,7 +41,8 @@ TEST(Encode, SendsBytesAsTheyAreAndNullAsNothing) {
     const Arguments arguments = arena.arguments(*range);
     EXPECT_EQ(arguments.count, 2);
     EXPECT_EQ(arguments.formats[0], 1);
-    EXPECT_EQ(std::string(arguments.values[0], static_cast<std::size_t>(arguments.lengths[0])), std::string("\0\xff\0", 3));
+    EXPECT_EQ(std::string(arguments.values[0], static_cast<std::size_t>(arguments.lengths[0])),
+              std::string("\0\xff\0", 3));
     EXPECT_EQ(arguments.values[1], nullptr);
 }
 
@@ -113,7 +114,8 @@ TEST(Limits, SeldomChangeOnASession) {
     std::int64_t before = 0;
     int changes = 0;
     for (int left = 60'000; left > 0; left -= 7) {
-        const auto limits = limits_of(transaction, {}, Deadline::after(now, std::chrono::milliseconds(left)), now, true);
+        const auto limits =
+            limits_of(transaction, {}, Deadline::after(now, std::chrono::milliseconds(left)), now, true);
         EXPECT_GE(limits.statement, std::min(left, 30'000));
         if (limits.statement != before) ++changes;
         before = limits.statement;

@@ -23,7 +23,8 @@ bool about_our_name(const Item& item, const PGresult* result) {
 /// Whether a table was altered under a prepared statement in a way that changes its columns.
 bool about_changed_columns(const PGresult* result) {
     const char* function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
-    return sqlstate_of(result) == "0A000" && function != nullptr && std::string_view(function) == "RevalidateCachedQuery";
+    return sqlstate_of(result) == "0A000" && function != nullptr &&
+           std::string_view(function) == "RevalidateCachedQuery";
 }
 
 }  // namespace
@@ -33,7 +34,8 @@ bool PostgresSession::wants_mark() const noexcept {
 }
 
 void PostgresSession::queue_mark() {
-    const Status added = pipeline_.add(Step::mark, direct_ && !borrowed_ && identity_.known() ? mark_sql : pooled_mark_sql, {});
+    const Status added =
+        pipeline_.add(Step::mark, direct_ && !borrowed_ && identity_.known() ? mark_sql : pooled_mark_sql, {});
     SEMEL_ASSERT(added);
 }
 
@@ -49,8 +51,8 @@ Result<Rows> PostgresSession::send_and_wait(Deadline deadline) {
     if (wants_mark()) queue_mark();
     const Wait wait = exchange(turn, deadline);
     posted_ = false;
-    const bool in_transaction = state_ != SessionState::closed &&
-                                PQtransactionStatus(pipeline_.wire().connection()) == PQTRANS_INTRANS;
+    const bool in_transaction =
+        state_ != SessionState::closed && PQtransactionStatus(pipeline_.wire().connection()) == PQTRANS_INTRANS;
     if (wait == Wait::ready && !turn.error && in_transaction) {
         begun_ = true;
         return std::move(turn.rows);
@@ -59,19 +61,25 @@ Result<Rows> PostgresSession::send_and_wait(Deadline deadline) {
 }
 
 Wait PostgresSession::exchange(Turn& turn, Deadline deadline) {
-    return pipeline_.exchange(deadline, [this, &turn](const Item& item, const PGresult* result) { take(item, result, turn); });
+    return pipeline_.exchange(deadline,
+                              [this, &turn](const Item& item, const PGresult* result) { take(item, result, turn); });
 }
 
 void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn) {
     const ExecStatusType status = PQresultStatus(result);
     if (succeeded(result)) {
-        if (item.step == Step::awaited) turn.rows = rows_from(result);
-        else if (item.step == Step::mark) take_mark(result);
-        else if (item.step == Step::commit) turn.commit_tag = PQcmdStatus(const_cast<PGresult*>(result));
-        else if (item.step == Step::limits) limits_in_force_ = limits_queued_;
+        if (item.step == Step::awaited)
+            turn.rows = rows_from(result);
+        else if (item.step == Step::mark)
+            take_mark(result);
+        else if (item.step == Step::commit)
+            turn.commit_tag = PQcmdStatus(const_cast<PGresult*>(result));
+        else if (item.step == Step::limits)
+            limits_in_force_ = limits_queued_;
         return;
     }
-    if (turn.error || status == PGRES_PIPELINE_ABORTED || (item.step == Step::housekeeping && is_plain_error(result))) return;
+    if (turn.error || status == PGRES_PIPELINE_ABORTED || (item.step == Step::housekeeping && is_plain_error(result)))
+        return;
     if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) {
         // An error of an earlier statement is an answer only if the server itself gave it and goes on.
         turn.error_is_final = is_plain_error(result);
@@ -79,7 +87,10 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
         turn.error = failed(item, result, doubtful ? Phase::commit : Phase::transaction);
         return;
     }
-    turn.error = Error{.fault = Fault::rejected, .message = "COPY does not work inside a transaction of semel's", .native = {}, .cause = {}};
+    turn.error = Error{.fault = Fault::rejected,
+                       .message = "COPY does not work inside a transaction of semel's",
+                       .native = {},
+                       .cause = {}};
 }
 
 Error PostgresSession::failed(const Item& item, const PGresult* result, Phase phase) {
@@ -87,7 +98,8 @@ Error PostgresSession::failed(const Item& item, const PGresult* result, Phase ph
     if (about_our_name(item, result)) {
         pipeline_.stop_using_names();
         error.fault = Fault::conflict;
-        error.message = "a prepared statement was lost on the way to the server; from now on none is used on this session";
+        error.message =
+            "a prepared statement was lost on the way to the server; from now on none is used on this session";
     } else if (pipeline_.uses_names() && item.entry != nullptr && about_changed_columns(result)) {
         pipeline_.prepare_again(item);
         error.fault = Fault::conflict;
@@ -119,7 +131,8 @@ Error PostgresSession::give_up(Wait wait, Turn& turn, Deadline deadline) {
     if (wait == Wait::deadline) {
         pipeline_.wire().cancel();
         error.fault = Fault::rejected;
-        error.message = "the deadline passed before the server answered; the statement was cancelled and nothing was committed";
+        error.message =
+            "the deadline passed before the server answered; the statement was cancelled and nothing was committed";
         error.cause.timeout = Timeout::total;
         close();
     } else if (turn.error) {
@@ -127,7 +140,8 @@ Error PostgresSession::give_up(Wait wait, Turn& turn, Deadline deadline) {
         const bool read_only_mistake = error.cause.code == "25006" && error.fault == Fault::rejected;
         const bool code_closes = !error.cause.code.empty() && closes_session(error.cause.code) && !read_only_mistake;
         if (wait != Wait::ready || !turn.error_is_final || code_closes) close();
-        if (error.cause.timeout == Timeout::statement && deadline.passed(clock_->now())) error.cause.timeout = Timeout::total;
+        if (error.cause.timeout == Timeout::statement && deadline.passed(clock_->now()))
+            error.cause.timeout = Timeout::total;
         if (state_ != SessionState::closed) state_ = SessionState::failed;
     } else if (wait == Wait::lost) {
         const Wire& wire = pipeline_.wire();

@@ -21,53 +21,76 @@ constexpr Fault broken = Fault::broken;
 
 constexpr std::array rules{
     // Rerun the whole transaction.
-    Rule{"40001", "serialization_failure", conflict, conflict, conflict, false, "Another transaction won; the server rolled this one back."},
-    Rule{"40P01", "deadlock_detected", conflict, conflict, conflict, false, "The server broke a deadlock by rolling this transaction back."},
-    Rule{"40000", "transaction_rollback", conflict, conflict, conflict, false, "The server rolled the transaction back."},
-    Rule{"SM006", "unexpected_row_count", conflict, conflict, conflict, false, "A statement changed another number of rows than it declared: someone else was faster."},
+    Rule{"40001", "serialization_failure", conflict, conflict, conflict, false,
+         "Another transaction won; the server rolled this one back."},
+    Rule{"40P01", "deadlock_detected", conflict, conflict, conflict, false,
+         "The server broke a deadlock by rolling this transaction back."},
+    Rule{"40000", "transaction_rollback", conflict, conflict, conflict, false,
+         "The server rolled the transaction back."},
+    Rule{"SM006", "unexpected_row_count", conflict, conflict, conflict, false,
+         "A statement changed another number of rows than it declared: someone else was faster."},
     // Retry after a while.
     Rule{"55P03", "lock_not_available", away, away, away, false, "The lock was not granted in time."},
     Rule{"55006", "object_in_use", away, away, away, false, "Someone else is using it at the moment."},
     Rule{"53300", "too_many_connections", away, away, away, true, "The server has no connection left."},
     Rule{"57P03", "cannot_connect_now", away, away, away, true, "The server is starting up or shutting down."},
-    Rule{"08001", "sqlclient_unable_to_establish_sqlconnection", away, away, unknown, true, "No connection came about."},
-    Rule{"08004", "sqlserver_rejected_establishment_of_sqlconnection", away, away, unknown, true, "The server did not take the connection."},
+    Rule{"08001", "sqlclient_unable_to_establish_sqlconnection", away, away, unknown, true,
+         "No connection came about."},
+    Rule{"08004", "sqlserver_rejected_establishment_of_sqlconnection", away, away, unknown, true,
+         "The server did not take the connection."},
     // The connection is gone; what was open is rolled back, what was being committed is unknown.
     Rule{"08000", "connection_exception", away, away, unknown, true, "The connection failed."},
     Rule{"08003", "connection_does_not_exist", away, away, unknown, true, "The connection is gone."},
     Rule{"08006", "connection_failure", away, away, unknown, true, "The connection failed."},
     Rule{"57P01", "admin_shutdown", away, away, unknown, true, "An operator ended the session, or the server stops."},
-    Rule{"57P02", "crash_shutdown", away, away, unknown, true, "Another server process crashed; all sessions were ended."},
-    Rule{"57P05", "idle_session_timeout", away, away, unknown, true, "The server ended a session that was idle for too long."},
-    Rule{"25P03", "idle_in_transaction_session_timeout", away, away, unknown, true, "The server ended a transaction whose client was silent for too long."},
-    Rule{"25006", "read_only_sql_transaction", away, away, away, true, "The server takes no writes: after a failover the primary is another one."},
+    Rule{"57P02", "crash_shutdown", away, away, unknown, true,
+         "Another server process crashed; all sessions were ended."},
+    Rule{"57P05", "idle_session_timeout", away, away, unknown, true,
+         "The server ended a session that was idle for too long."},
+    Rule{"25P03", "idle_in_transaction_session_timeout", away, away, unknown, true,
+         "The server ended a transaction whose client was silent for too long."},
+    Rule{"25006", "read_only_sql_transaction", away, away, away, true,
+         "The server takes no writes: after a failover the primary is another one."},
     // Never known from the code alone.
-    Rule{"40003", "statement_completion_unknown", unknown, unknown, unknown, true, "The server itself cannot tell whether it was done."},
-    Rule{"08007", "transaction_resolution_unknown", unknown, unknown, unknown, true, "The server itself cannot tell whether the transaction committed."},
+    Rule{"40003", "statement_completion_unknown", unknown, unknown, unknown, true,
+         "The server itself cannot tell whether it was done."},
+    Rule{"08007", "transaction_resolution_unknown", unknown, unknown, unknown, true,
+         "The server itself cannot tell whether the transaction committed."},
     // Capacity: retrying soon makes it worse.
     Rule{"53000", "insufficient_resources", throttled, throttled, throttled, false, "The server lacks resources."},
     Rule{"53100", "disk_full", throttled, throttled, throttled, false, "The server's disk is full."},
-    Rule{"53200", "out_of_memory", throttled, throttled, throttled, false, "The server, or its lock table, is out of memory."},
-    Rule{"53400", "configuration_limit_exceeded", throttled, throttled, throttled, false, "A limit of the server's configuration was reached."},
+    Rule{"53200", "out_of_memory", throttled, throttled, throttled, false,
+         "The server, or its lock table, is out of memory."},
+    Rule{"53400", "configuration_limit_exceeded", throttled, throttled, throttled, false,
+         "A limit of the server's configuration was reached."},
     Rule{"58000", "system_error", throttled, throttled, throttled, false, "The server's operating system failed."},
     Rule{"58030", "io_error", throttled, throttled, throttled, false, "The server could not read or write a file."},
     // Our own limit or an operator's cancel: repeating would only take as long again.
-    Rule{"57014", "query_canceled", rejected, rejected, rejected, false, "The statement was cancelled, by its time limit or by an operator."},
+    Rule{"57014", "query_canceled", rejected, rejected, rejected, false,
+         "The statement was cancelled, by its time limit or by an operator."},
     Rule{"57P04", "database_dropped", rejected, rejected, rejected, true, "The database was dropped."},
     // Rejected, with a meaning that layers above map.
     Rule{"23505", "unique_violation", rejected, rejected, rejected, false, "A row with this key is there already."},
-    Rule{"23P01", "exclusion_violation", rejected, rejected, rejected, false, "A row that excludes this one is there already."},
-    Rule{"26000", "invalid_sql_statement_name", rejected, rejected, rejected, false, "No such prepared statement. On one of the driver's own: conflict, and no more names on that session."},
-    Rule{"42P05", "duplicate_prepared_statement", rejected, rejected, rejected, false, "The prepared statement exists already. On one of the driver's own: conflict, and no more names on that session."},
+    Rule{"23P01", "exclusion_violation", rejected, rejected, rejected, false,
+         "A row that excludes this one is there already."},
+    Rule{"26000", "invalid_sql_statement_name", rejected, rejected, rejected, false,
+         "No such prepared statement. On one of the driver's own: conflict, and no more names on that session."},
+    Rule{"42P05", "duplicate_prepared_statement", rejected, rejected, rejected, false,
+         "The prepared statement exists already. On one of the driver's own: conflict, and no more names on that "
+         "session."},
     // Never: the same input fails again.
-    Rule{"08P01", "protocol_violation", rejected, rejected, rejected, true, "The two sides do not understand each other."},
+    Rule{"08P01", "protocol_violation", rejected, rejected, rejected, true,
+         "The two sides do not understand each other."},
     Rule{"0A*", "feature_not_supported", rejected, rejected, rejected, false, "The server does not support this."},
     Rule{"22*", "data_exception", rejected, rejected, rejected, false, "A value does not fit."},
-    Rule{"23*", "integrity_constraint_violation", rejected, rejected, rejected, false, "A constraint does not allow this row."},
-    Rule{"28*", "invalid_authorization_specification", rejected, rejected, rejected, true, "The server does not accept this user or password."},
+    Rule{"23*", "integrity_constraint_violation", rejected, rejected, rejected, false,
+         "A constraint does not allow this row."},
+    Rule{"28*", "invalid_authorization_specification", rejected, rejected, rejected, true,
+         "The server does not accept this user or password."},
     Rule{"3D000", "invalid_catalog_name", rejected, rejected, rejected, true, "There is no such database."},
     Rule{"3F000", "invalid_schema_name", rejected, rejected, rejected, false, "There is no such schema."},
-    Rule{"42*", "syntax_error_or_access_rule_violation", rejected, rejected, rejected, false, "The statement is wrong, or not permitted."},
+    Rule{"42*", "syntax_error_or_access_rule_violation", rejected, rejected, rejected, false,
+         "The statement is wrong, or not permitted."},
     Rule{"XX*", "internal_error", broken, broken, broken, false, "The server found a bug or damaged data."},
 };
 static_assert(well_formed(rules));
@@ -134,7 +157,10 @@ Error error_from_code(std::string_view sqlstate, std::string_view native, Phase 
     Error error;
     error.fault = classify(rules, sqlstate, phase);
     error.message = "the server answered ";
-    error.message.append(rule != nullptr ? rule->name : std::string_view("an error")).append(" (").append(sqlstate).append(")");
+    error.message.append(rule != nullptr ? rule->name : std::string_view("an error"))
+        .append(" (")
+        .append(sqlstate)
+        .append(")");
     error.native = trimmed(native);
     error.cause.code = sqlstate;
     error.cause.timeout = timeout_of(sqlstate);

@@ -52,7 +52,8 @@ protected:
 
 /// `outcome`, told in full when an expectation about it fails.
 inline std::string told(const Outcome<>& outcome) {
-    return outcome.committed() ? "committed" : (outcome.unknown() ? "unknown: " : "not committed: ") + outcome.error().describe();
+    return outcome.committed() ? "committed"
+                               : (outcome.unknown() ? "unknown: " : "not committed: ") + outcome.error().describe();
 }
 
 }  // namespace semel::postgres

@@ -15,7 +15,8 @@ namespace {
 constexpr int server_version_min = 140000;  // client_connection_check_interval, xid8 throughout.
 
 constexpr const char* introduction_sql =
-    "SELECT pg_backend_pid(), current_setting('transaction_read_only'), current_setting('default_transaction_isolation')";
+    "SELECT pg_backend_pid(), current_setting('transaction_read_only'), "
+    "current_setting('default_transaction_isolation')";
 
 }  // namespace
 
@@ -23,25 +24,29 @@ Identity Identity::from(const PGresult* result, int column) {
     return {.history = std::string(field_of(result, column)), .incarnation = std::string(field_of(result, column + 1))};
 }
 
-PostgresSession::PostgresSession(ConnectionHandle owned, PGconn* connection, const ConnectOptions& options, Clock& clock)
+PostgresSession::PostgresSession(ConnectionHandle owned, PGconn* connection, const ConnectOptions& options,
+                                 Clock& clock)
     : options_(options),
       clock_(&clock),
       owned_(std::move(owned)),
       borrowed_(owned_ == nullptr),
       pipeline_(connection, clock, options.statements_max) {}
 
-Result<std::unique_ptr<PostgresSession>> PostgresSession::open(ConnectionHandle connection, const ConnectOptions& options,
-                                                               Clock& clock, Deadline deadline) {
+Result<std::unique_ptr<PostgresSession>> PostgresSession::open(ConnectionHandle connection,
+                                                               const ConnectOptions& options, Clock& clock,
+                                                               Deadline deadline) {
     PGconn* raw = connection.get();
-    return start(std::unique_ptr<PostgresSession>(new PostgresSession(std::move(connection), raw, options, clock)), deadline);
+    return start(std::unique_ptr<PostgresSession>(new PostgresSession(std::move(connection), raw, options, clock)),
+                 deadline);
 }
 
-Result<std::unique_ptr<PostgresSession>> PostgresSession::over(PGconn* borrowed, const ConnectOptions& options, Clock& clock,
-                                                               Deadline deadline) {
+Result<std::unique_ptr<PostgresSession>> PostgresSession::over(PGconn* borrowed, const ConnectOptions& options,
+                                                               Clock& clock, Deadline deadline) {
     return start(std::unique_ptr<PostgresSession>(new PostgresSession(nullptr, borrowed, options, clock)), deadline);
 }
 
-Result<std::unique_ptr<PostgresSession>> PostgresSession::start(std::unique_ptr<PostgresSession> session, Deadline deadline) {
+Result<std::unique_ptr<PostgresSession>> PostgresSession::start(std::unique_ptr<PostgresSession> session,
+                                                                Deadline deadline) {
     SEMEL_TRY(session->introduce(deadline));
     return session;
 }
@@ -79,7 +84,8 @@ Status PostgresSession::introduce(Deadline deadline) {
         return fail(std::move(timeout));
     }
     if (error) return fail(*std::move(error));
-    if (wait != Wait::ready || process == 0) return fail(lost_connection(pipeline_.wire().last_words(), Phase::connect));
+    if (wait != Wait::ready || process == 0)
+        return fail(lost_connection(pipeline_.wire().last_words(), Phase::connect));
 
     // A pooler hands out a process number of its own making.
     direct_ = process == PQbackendPID(connection);

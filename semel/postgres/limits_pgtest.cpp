@@ -58,7 +58,9 @@ TEST_F(Limit, DeadlineCancelsTheStatementAndClosesTheSession) {
     std::string running;
     for (int i = 0; i < 500 && running != "0"; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        running = ask("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%cancel me%'");
+        running =
+            ask("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND query "
+                "LIKE '%cancel me%'");
     }
     EXPECT_EQ(running, "0");
     EXPECT_TRUE(std::move(tx).rollback());  // Closing undid it.

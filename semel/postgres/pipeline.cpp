@@ -19,8 +19,8 @@ Status Pipeline::add(Step step, std::string_view sql, std::span<const Parameter>
                      std::optional<std::int64_t> last) {
     const std::size_t before = arena_.size();
     const Arena::Range range = SEMEL_TRY(arena_.add(parameters, last));
-    items_.push_back({.step = step, .entry = &cache_.entry(sql), .parameters = range,
-                      .bytes = arena_.size() - before + sql.size()});
+    items_.push_back(
+        {.step = step, .entry = &cache_.entry(sql), .parameters = range, .bytes = arena_.size() - before + sql.size()});
     return {};
 }
 
@@ -108,7 +108,8 @@ Wait Pipeline::receive_all(Deadline deadline, const OnAnswer& on_answer) {
 Wait Pipeline::receive_parse(const Item& item, Deadline deadline, const OnAnswer& on_answer) {
     StatementCache::Entry& entry = *item.entry;
     for (;;) {
-        if (const Wait wait = wire_.await(deadline); wait == Wait::deadline) return wait;
+        if (const Wait wait = wire_.await(deadline); wait == Wait::deadline)
+            return wait;
         else if (wait == Wait::lost) {
             if (const ResultHandle words = wire_.take()) on_answer(item, words.get());
             return wait;

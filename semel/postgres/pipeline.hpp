@@ -35,8 +35,8 @@ struct Item {
     const char* text = nullptr;              ///< Of a statement that never gets a name.
     StatementCache::Entry* entry = nullptr;  ///< Of one that may.
     Arena::Range parameters{};
-    std::size_t bytes = 0;                   ///< About how much it adds to the flush.
-    bool parse_sent = false;                 ///< An answer to its Parse comes first.
+    std::size_t bytes = 0;    ///< About how much it adds to the flush.
+    bool parse_sent = false;  ///< An answer to its Parse comes first.
 };
 
 /// Statements queue up here; `exchange` sends them as one flush and takes all answers. The unit of

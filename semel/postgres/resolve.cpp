@@ -43,14 +43,18 @@ struct Answer {
     Identity identity;
     bool synchronous = false;
     bool writable = false;
-    std::string status;         ///< As pg_xact_status says; empty if it does not.
-    bool future = false;        ///< The number was not given out yet.
+    std::string status;   ///< As pg_xact_status says; empty if it does not.
+    bool future = false;  ///< The number was not given out yet.
 };
 
 class Question {
 public:
     Question(Pipeline& pipeline, Clock& clock, const Mark& mark, Deadline deadline)
-        : pipeline_(&pipeline), clock_(&clock), mark_(&mark), deadline_(deadline), number_(std::to_string(mark.transaction)) {}
+        : pipeline_(&pipeline),
+          clock_(&clock),
+          mark_(&mark),
+          deadline_(deadline),
+          number_(std::to_string(mark.transaction)) {}
 
     Result<Resolution> run() {
         const Instant started = clock_->now();
@@ -102,7 +106,8 @@ private:
         const std::size_t slash = mark_->process.find('/');
         if (slash == std::string::npos) return {};
         const std::string_view process = mark_->process;
-        const std::array<Parameter, 3> parameters{process.substr(0, slash), process.substr(slash + 1), std::string_view(number_)};
+        const std::array<Parameter, 3> parameters{process.substr(0, slash), process.substr(slash + 1),
+                                                  std::string_view(number_)};
         SEMEL_TRY(pipeline_->add(Step::housekeeping, terminate_sql, parameters));
         return exchange([](const Item&, const PGresult*) {});
     }

@@ -135,7 +135,8 @@ TEST_F(Resolving, WorksForARoleWithoutPrivileges) {
 // A number whose WAL never reached the disk is given out again after a crash, and the commit that
 // is then found under it is someone else's.
 TEST_F(Resolving, DoesNotTakeAnothersCommitForItsOwnAfterACrash) {
-    auto cluster = PostgresCluster::start({.settings = {"autovacuum=off", "wal_writer_delay=10s", "wal_writer_flush_after=1GB", "checkpoint_timeout=1h"}});
+    auto cluster = PostgresCluster::start({.settings = {"autovacuum=off", "wal_writer_delay=10s",
+                                                        "wal_writer_flush_after=1GB", "checkpoint_timeout=1h"}});
     ASSERT_TRUE(cluster) << cluster.error().describe();
     ASSERT_TRUE(cluster->sql("CREATE TABLE item (id int)"));
     ASSERT_TRUE(cluster->sql("CHECKPOINT"));
@@ -163,7 +164,8 @@ TEST_F(Resolving, DoesNotTakeAnothersCommitForItsOwnAfterACrash) {
     ASSERT_EQ(other.history, mark.history);
     {
         Transaction look(*resolver, {}, soon());
-        const auto status = look.execute("SELECT pg_xact_status($1::xid8)", static_cast<std::int64_t>(mark.transaction));
+        const auto status =
+            look.execute("SELECT pg_xact_status($1::xid8)", static_cast<std::int64_t>(mark.transaction));
         ASSERT_TRUE(status) << status.error().describe();
         EXPECT_EQ(status->scalar<std::string>().value(), "committed");
         ASSERT_TRUE(std::move(look).rollback());

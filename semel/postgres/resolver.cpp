@@ -35,7 +35,8 @@ int look_up(const std::string& name, std::vector<std::string>& addresses) {
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
     for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
         char text[NI_MAXHOST];
-        if (getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) continue;
+        if (getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
+            continue;
         if (std::ranges::find(addresses, text) == addresses.end()) addresses.emplace_back(text);
     }
     return addresses.empty() ? EAI_NONAME : 0;
@@ -65,7 +66,8 @@ Result<std::vector<std::string>> resolve_name(const std::string& name, Deadline 
         answer->done = true;
         answer->ready.notify_all();
     });
-    if (!started) return fail(cannot_resolve(name, "was not looked up: too many lookups are waiting for a name server"));
+    if (!started)
+        return fail(cannot_resolve(name, "was not looked up: too many lookups are waiting for a name server"));
 
     std::unique_lock lock(answer->mutex);
     while (!answer->done && !deadline.passed(clock.now())) (void)clock.wait(lock, answer->ready, deadline.at(), {});

@@ -54,7 +54,8 @@ TEST(Resolver, KeepsTheOrderOfTheAddresses) {
         addresses = {"10.0.0.2", "10.0.0.1"};
         return 0;
     };
-    EXPECT_THAT(*resolve_name("db.example", Deadline::never(), clock, two), ::testing::ElementsAre("10.0.0.2", "10.0.0.1"));
+    EXPECT_THAT(*resolve_name("db.example", Deadline::never(), clock, two),
+                ::testing::ElementsAre("10.0.0.2", "10.0.0.1"));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ std::string message(char type, const std::string& body) {
 }
 std::string text(const std::string& value) { return value + '\0'; }
 
-std::string report(char type, const std::string& severity, bool untranslated, const std::string& code, const std::string& words) {
+std::string report(char type, const std::string& severity, bool untranslated, const std::string& code,
+                   const std::string& words) {
     std::string body = "S" + text(severity);
     if (untranslated) body += "V" + text(severity);
     return message(type, body + "C" + text(code) + "M" + text(words) + '\0');
@@ -49,7 +50,8 @@ bool read_body(int socket, std::string& body) {
 std::string row_description(std::size_t columns) {
     std::string body = short_number(columns);
     for (std::size_t i = 0; i < columns; ++i)
-        body += text("c" + std::to_string(i)) + number(0) + short_number(0) + number(25) + short_number(0xffff) + number(0xffffffffU) + short_number(0);
+        body += text("c" + std::to_string(i)) + number(0) + short_number(0) + number(25) + short_number(0xffff) +
+                number(0xffffffffU) + short_number(0);
     return message('T', body);
 }
 std::string data_row(const std::vector<std::string>& row) {
@@ -63,18 +65,26 @@ std::string data_row(const std::vector<std::string>& row) {
 ScriptedAnswer ScriptedServer::usual(const std::string& sql) {
     const auto starts = [&](std::string_view start) { return std::string_view(sql).starts_with(start); };
     ScriptedAnswer answer;
-    if (starts("BEGIN")) answer.tag = "BEGIN";
-    else if (starts("COMMIT")) answer.tag = "COMMIT";
-    else if (starts("ROLLBACK")) answer.tag = "ROLLBACK";
-    else if (starts("SELECT pg_backend_pid()")) answer.row = {std::to_string(backend_pid), "off", "read committed"};
-    else if (starts("SELECT (SELECT system_identifier")) answer.row = {"1/00000001", "1", "1"};
-    else if (starts("SELECT pg_current_xact_id")) answer.row = {"777"};
-    else if (starts("SELECT set_config")) answer.row = {"1", "1", "1", "1", "1"};
+    if (starts("BEGIN"))
+        answer.tag = "BEGIN";
+    else if (starts("COMMIT"))
+        answer.tag = "COMMIT";
+    else if (starts("ROLLBACK"))
+        answer.tag = "ROLLBACK";
+    else if (starts("SELECT pg_backend_pid()"))
+        answer.row = {std::to_string(backend_pid), "off", "read committed"};
+    else if (starts("SELECT (SELECT system_identifier"))
+        answer.row = {"1/00000001", "1", "1"};
+    else if (starts("SELECT pg_current_xact_id"))
+        answer.row = {"777"};
+    else if (starts("SELECT set_config"))
+        answer.row = {"1", "1", "1", "1", "1"};
     if (!answer.row.empty()) answer.tag = "SELECT 1";
     return answer;
 }
 
-ScriptedServer::ScriptedServer(Script script) : script_(std::move(script)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+ScriptedServer::ScriptedServer(Script script)
+    : script_(std::move(script)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -17,8 +17,8 @@ namespace semel::postgres {
 struct ScriptedAnswer {
     std::vector<std::string> row;  ///< Of the single row; none without columns.
     std::string tag = "INSERT 0 1";
-    std::string warning;           ///< Sent as a WARNING before the tag.
-    std::string error_code;        ///< Instead of the tag.
+    std::string warning;     ///< Sent as a WARNING before the tag.
+    std::string error_code;  ///< Instead of the tag.
     std::string error_severity = "ERROR";
     bool severity_untranslated = true;  ///< False: as pgbouncer does, without the field V.
     bool closes = false;                ///< Ends the connection behind it.

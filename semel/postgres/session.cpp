@@ -25,7 +25,8 @@ const char* begin_text(const TransactionOptions& options, bool read_committed_by
         case Isolation::read_committed:
             return writes ? "BEGIN ISOLATION LEVEL READ COMMITTED" : "BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY";
         case Isolation::repeatable_read:
-            return writes ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+            return writes ? "BEGIN ISOLATION LEVEL REPEATABLE READ"
+                          : "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
         case Isolation::serializable:
             return writes ? "BEGIN ISOLATION LEVEL SERIALIZABLE" : "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY";
     }
@@ -144,7 +145,8 @@ Status PostgresSession::rollback(Deadline deadline) {
         ended();
         return {};
     }
-    Error error = turn.error ? *std::move(turn.error) : lost_connection(pipeline_.wire().last_words(), Phase::transaction);
+    Error error =
+        turn.error ? *std::move(turn.error) : lost_connection(pipeline_.wire().last_words(), Phase::transaction);
     if (wait == Wait::deadline) error.cause.timeout = Timeout::total;
     close();
     return fail(std::move(error).within("rollback: the session was closed, which undoes the transaction"));

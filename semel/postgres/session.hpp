@@ -111,13 +111,13 @@ private:
     std::optional<Limits> limits_in_force_;  ///< On the session itself, where they are known.
 
     TransactionOptions transaction_;
-    bool begun_ = false;           ///< The server has answered BEGIN.
-    bool posted_ = false;          ///< Something is queued behind BEGIN.
-    bool mark_current_ = false;    ///< Nothing was sent since the mark was taken.
-    bool in_doubt_ = false;        ///< COMMIT was sent and not answered.
+    bool begun_ = false;         ///< The server has answered BEGIN.
+    bool posted_ = false;        ///< Something is queued behind BEGIN.
+    bool mark_current_ = false;  ///< Nothing was sent since the mark was taken.
+    bool in_doubt_ = false;      ///< COMMIT was sent and not answered.
     Mark mark_;
-    Status queue_failure_;         ///< Of a post that could not be encoded.
-    Status first_failure_;         ///< Of the transaction: why it can only be rolled back.
+    Status queue_failure_;  ///< Of a post that could not be encoded.
+    Status first_failure_;  ///< Of the transaction: why it can only be rolled back.
     std::map<std::string, std::string, std::less<>> expecting_;  ///< Wrapped texts by what they wrap.
 };
 

@@ -70,7 +70,8 @@ TEST_F(PostgresDriver, CommitsWithoutWritingAfterReadingOnly) {
 }
 
 TEST_F(PostgresDriver, CarriesEveryTypeThereAndBack) {
-    sql("CREATE TABLE kind (i bigint, b boolean, d double precision, n numeric, t text, y bytea, u uuid, w timestamptz, j jsonb, o int)");
+    sql("CREATE TABLE kind (i bigint, b boolean, d double precision, n numeric, t text, y bytea, u uuid, w "
+        "timestamptz, j jsonb, o int)");
     auto session = open();
     const std::string text = "quotes ' \" \\ $1 ünïcödé 😀\n";
     const Bytes bytes{std::byte{0}, std::byte{0xff}, std::byte{'\\'}, std::byte{0}};
@@ -217,7 +218,8 @@ TEST_F(PostgresDriver, ResetUndoesWhatWasLeftOpen) {
 }
 
 TEST_F(PostgresDriver, RunsAtTheIsolationAskedForWhateverTheDefault) {
-    sql("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$");
+    sql("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', "
+        "current_database()); END $$");
     auto session = open();
     for (const auto& [isolation, name] : {std::pair(Isolation::read_committed, "read committed"),
                                           std::pair(Isolation::repeatable_read, "repeatable read"),
@@ -232,9 +234,13 @@ TEST_F(PostgresDriver, RunsAtTheIsolationAskedForWhateverTheDefault) {
 
 TEST_F(PostgresDriver, TellsTheServerItsLimits) {
     auto session = open();
-    Transaction tx(*session, {.lock_timeout = std::chrono::milliseconds(1234), .statement_timeout = std::chrono::milliseconds(4321)}, soon());
-    const auto rows = tx.execute("SELECT current_setting('lock_timeout'), current_setting('statement_timeout'), "
-                                 "current_setting('idle_in_transaction_session_timeout'), current_setting('client_connection_check_interval')");
+    Transaction tx(
+        *session,
+        {.lock_timeout = std::chrono::milliseconds(1234), .statement_timeout = std::chrono::milliseconds(4321)},
+        soon());
+    const auto rows = tx.execute(
+        "SELECT current_setting('lock_timeout'), current_setting('statement_timeout'), "
+        "current_setting('idle_in_transaction_session_timeout'), current_setting('client_connection_check_interval')");
     ASSERT_TRUE(rows);
     EXPECT_EQ(rows->front().get<std::string>(0).value(), "1234ms");
     EXPECT_EQ(rows->front().get<std::string>(1).value(), "4321ms");

@@ -47,7 +47,8 @@ TEST(Backoff, NeverLeavesZeroToCapForAnySeedJitterAndNumberOfAttempts) {
             SeededRandom chance(seed);
             PolicySpec spec{.jitter = jitter};
             spec.cap = Duration(1 + static_cast<std::int64_t>(chance.below(3'600'000'000'000)));
-            spec.base = Duration(1 + static_cast<std::int64_t>(chance.below(static_cast<std::uint64_t>(spec.cap.count()))));
+            spec.base =
+                Duration(1 + static_cast<std::int64_t>(chance.below(static_cast<std::uint64_t>(spec.cap.count()))));
             spec.throttled_base = spec.base + (spec.cap - spec.base) / 2;
             Backoff backoff;
             for (int i = 0; i < 200; ++i) {

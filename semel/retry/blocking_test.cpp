@@ -49,9 +49,7 @@ TEST_F(RetryBlocking, ReturnsTheFirstSuccessWithoutWaiting) {
     EXPECT_EQ(clock.now(), before);
 }
 
-TEST_F(RetryBlocking, RunsAgainUntilItSucceeds) {
-    EXPECT_EQ(run({Fault::unavailable, Fault::conflict}).value(), 3U);
-}
+TEST_F(RetryBlocking, RunsAgainUntilItSucceeds) { EXPECT_EQ(run({Fault::unavailable, Fault::conflict}).value(), 3U); }
 
 TEST_F(RetryBlocking, WaitsOutTheScheduledDelays) {
     policy = Policy::create({.jitter = Jitter::none}).value();

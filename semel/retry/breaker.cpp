@@ -60,9 +60,7 @@ Verdict verdict(const Error& error) noexcept {
     return ailing ? Verdict::ailing : Verdict::healthy;
 }
 
-Breaker::Breaker(const BreakerSpec& spec) : spec_(spec) {
-    SEMEL_ASSERT(check(spec));
-}
+Breaker::Breaker(const BreakerSpec& spec) : spec_(spec) { SEMEL_ASSERT(check(spec)); }
 
 Result<std::unique_ptr<Breaker>> Breaker::create(const BreakerSpec& spec) {
     SEMEL_TRY(check(spec));
@@ -95,9 +93,7 @@ Breaker::Permit Breaker::acquire_carefully(Instant now) noexcept {
     return Permit(this, generation_, free->id);
 }
 
-bool Breaker::would_admit(Instant when) const noexcept {
-    return admits_in(when) == Duration::zero();
-}
+bool Breaker::would_admit(Instant when) const noexcept { return admits_in(when) == Duration::zero(); }
 
 Duration Breaker::admits_in(Instant now) const noexcept {
     if (calm_.load(std::memory_order_relaxed) != 0) return Duration::zero();

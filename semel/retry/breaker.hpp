@@ -70,7 +70,8 @@ public:
         /// The attempt succeeded. Consumes the permit; nothing happens without one.
         void succeeded() noexcept {
             Breaker* breaker = std::exchange(breaker_, nullptr);
-            if (breaker == nullptr || breaker->calm_.load(std::memory_order_relaxed) != 0) [[likely]] return;
+            if (breaker == nullptr || breaker->calm_.load(std::memory_order_relaxed) != 0) [[likely]]
+                return;
             breaker->on_success(generation_, probe_);
         }
         /// The attempt failed; the error decides whether that counts. Consumes the permit.
@@ -103,7 +104,8 @@ public:
     /// A permit for one attempt, or none while it is open or enough probes are under way.
     [[nodiscard]] Permit acquire(Instant now) noexcept {
         const std::uint64_t generation = calm_.load(std::memory_order_relaxed);
-        if (generation != 0) [[likely]] return Permit(this, generation, 0);
+        if (generation != 0) [[likely]]
+            return Permit(this, generation, 0);
         return acquire_carefully(now);
     }
     /// Whether an attempt at that time would get a permit, as far as is known now. Takes none.

@@ -14,12 +14,8 @@ using namespace std::chrono_literals;
 using State = Breaker::State;
 
 constexpr Instant start{1h};
-constexpr BreakerSpec small{.failure_percent = 50,
-                            .attempts_min = 4,
-                            .window = 10s,
-                            .open_for = 5s,
-                            .probes = 2,
-                            .probe_limit = 30s};
+constexpr BreakerSpec small{
+    .failure_percent = 50, .attempts_min = 4, .window = 10s, .open_for = 5s, .probes = 2, .probe_limit = 30s};
 
 Error failure(Fault fault, Timeout timeout = Timeout::none, Stop stop = Stop::none) {
     Error error;
@@ -83,8 +79,8 @@ TEST(Breaker, CountsOnlyFailuresOfTheDependency) {
                                   Timeout::request, Timeout::statement}) {
         EXPECT_TRUE(counts(failure(Fault::unavailable, timeout))) << name(timeout);
     }
-    for (const Timeout timeout : {Timeout::pool, Timeout::queue, Timeout::executor, Timeout::total, Timeout::transaction,
-                                  Timeout::lock}) {
+    for (const Timeout timeout :
+         {Timeout::pool, Timeout::queue, Timeout::executor, Timeout::total, Timeout::transaction, Timeout::lock}) {
         EXPECT_FALSE(counts(failure(Fault::unavailable, timeout))) << name(timeout);
         EXPECT_FALSE(counts(failure(Fault::unknown, timeout))) << name(timeout);
     }

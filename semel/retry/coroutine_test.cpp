@@ -3,6 +3,7 @@
 #include "semel/retry/blocking.hpp"
 #include "semel/testing/manual_clock.hpp"
 
+#include <gtest/gtest.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -11,7 +12,6 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <gtest/gtest.h>
 
 #include <functional>
 #include <optional>
@@ -134,8 +134,8 @@ protected:
 
     ManualClock clock;
     SeededRandom random{1};
-    Policy policy = Policy::create({.elapsed = 24h, .base = 1h, .cap = 1h, .throttled_base = 1h, .jitter = Jitter::none})
-                        .value();
+    Policy policy =
+        Policy::create({.elapsed = 24h, .base = 1h, .cap = 1h, .throttled_base = 1h, .jitter = Jitter::none}).value();
     RetryScope scope;
     std::uint32_t attempts = 0;
     asio::io_context loop;

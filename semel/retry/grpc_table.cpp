@@ -40,9 +40,7 @@ static_assert(well_formed(rules));
 
 }  // namespace
 
-std::span<const Rule> grpc_rules() noexcept {
-    return rules;
-}
+std::span<const Rule> grpc_rules() noexcept { return rules; }
 
 std::string grpc_code(int status, GrpcPushback pushback) {
     std::string code = std::to_string(status);

@@ -53,9 +53,7 @@ TEST_P(GrpcTable, ClassifiesByWhetherTheCallWasSent) {
 
 INSTANTIATE_TEST_SUITE_P(Each, GrpcTable, ::testing::ValuesIn(expectations));
 
-TEST(GrpcTableRows, AreAllExpectedAbove) {
-    EXPECT_EQ(grpc_rules().size(), std::size(expectations));
-}
+TEST(GrpcTableRows, AreAllExpectedAbove) { EXPECT_EQ(grpc_rules().size(), std::size(expectations)); }
 
 TEST(GrpcTableRows, AStatusOutsideTheProtocolIsNotRetryable) {
     EXPECT_EQ(classify_grpc(17, none, Phase::commit), rejected);

@@ -12,10 +12,8 @@ using enum Fault;
 constexpr std::array rules = {
     Rule{http_refused_stream, "stream refused", unavailable, unavailable, unavailable, false,
          "The peer vouches that it did not process the stream."},
-    Rule{"3*", "redirection", rejected, rejected, rejected, false,
-         "A redirection that was not followed stays one."},
-    Rule{"4*", "client error", rejected, rejected, rejected, false,
-         "The same request will be refused again."},
+    Rule{"3*", "redirection", rejected, rejected, rejected, false, "A redirection that was not followed stays one."},
+    Rule{"4*", "client error", rejected, rejected, rejected, false, "The same request will be refused again."},
     Rule{"408", "Request Timeout", unavailable, unknown, unknown, true,
          "The server gave up waiting, perhaps after it had read enough to act."},
     Rule{"409", "Conflict", rejected, rejected, rejected, false,
@@ -30,8 +28,7 @@ constexpr std::array rules = {
          "A status without a row of its own is read as 500."},
     Rule{"500", "Internal Server Error", unavailable, unknown, unknown, false,
          "The server may have failed after the effect."},
-    Rule{"501", "Not Implemented", rejected, rejected, rejected, false,
-         "The server does not know the method."},
+    Rule{"501", "Not Implemented", rejected, rejected, rejected, false, "The server does not know the method."},
     Rule{"502", "Bad Gateway", unavailable, unknown, unknown, false,
          "The gateway lost the server, perhaps after passing the request on."},
     Rule{"503", "Service Unavailable", unavailable, unknown, unknown, false,
@@ -49,9 +46,7 @@ static_assert(well_formed(rules));
 
 }  // namespace
 
-std::span<const Rule> http_rules() noexcept {
-    return rules;
-}
+std::span<const Rule> http_rules() noexcept { return rules; }
 
 std::string http_code(int status, HttpSign sign) {
     std::string code = std::to_string(status);

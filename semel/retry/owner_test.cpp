@@ -55,7 +55,7 @@ TEST(Owner, IsAShortPlainName) {
     EXPECT_EQ(parse_owner("orders-api_2.eu").value(), "orders-api_2.eu");
     EXPECT_TRUE(parse_owner(std::string(64, 'a')).has_value());
     for (const std::string& value : {std::string(), std::string("a b"), std::string("a\r\nSet-Cookie: x"),
-                                    std::string("é"), std::string(65, 'a')}) {
+                                     std::string("é"), std::string(65, 'a')}) {
         EXPECT_FALSE(parse_owner(value).has_value()) << value;
     }
 }

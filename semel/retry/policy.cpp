@@ -9,8 +9,10 @@ namespace {
 /// In the largest unit that is exact: "20ms", "90s", "2h".
 std::string text_of(Duration duration) {
     static constexpr std::array units = {
-        std::pair{Duration(std::chrono::hours(1)), "h"},        std::pair{Duration(std::chrono::seconds(1)), "s"},
-        std::pair{Duration(std::chrono::milliseconds(1)), "ms"}, std::pair{Duration(std::chrono::microseconds(1)), "us"},
+        std::pair{Duration(std::chrono::hours(1)), "h"},
+        std::pair{Duration(std::chrono::seconds(1)), "s"},
+        std::pair{Duration(std::chrono::milliseconds(1)), "ms"},
+        std::pair{Duration(std::chrono::microseconds(1)), "us"},
         std::pair{Duration(1), "ns"},
     };
     if (duration == Duration::zero()) return "0s";
@@ -21,8 +23,7 @@ std::string text_of(Duration duration) {
 }
 
 tl::unexpected<Error> wrong(std::string_view field, const std::string& allowed, const std::string& given) {
-    return fail(Fault::rejected,
-                "retry policy: " + std::string(field) + " must be " + allowed + ", not " + given);
+    return fail(Fault::rejected, "retry policy: " + std::string(field) + " must be " + allowed + ", not " + given);
 }
 
 tl::unexpected<Error> wrong(std::string_view field, const std::string& allowed, Duration given) {

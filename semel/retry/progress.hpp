@@ -17,7 +17,8 @@ public:
         : policy_(&policy), scope_(&scope), schedule_(policy, started, scope.deadline, scope.owner) {}
 
     /// An attempt failed. Consumes its permit.
-    [[nodiscard]] Decision on_failure(const Error& error, Instant now, Breaker::Permit& permit, Random& random) noexcept;
+    [[nodiscard]] Decision on_failure(const Error& error, Instant now, Breaker::Permit& permit,
+                                      Random& random) noexcept;
     /// The delay is over, or was broken off. A decision to retry holds a new permit.
     [[nodiscard]] Decision on_wake(Wake wake, Instant now, Breaker::Permit& permit) noexcept;
     /// The error to return after a decision to stop.

@@ -14,9 +14,7 @@ constexpr std::array<std::string_view, 7> day_names = {"Monday", "Tuesday",  "We
 constexpr std::array<std::string_view, 12> month_names = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Eats a date from left to right. The first thing that does not fit makes the whole fail.
 class Reader {
@@ -131,8 +129,8 @@ std::optional<Date> read_rfc850(std::string_view text, Timestamp now) noexcept {
     date.time = reader.time_of_day();
     reader.literal(" GMT");
     if (!reader.done()) return std::nullopt;
-    const int this_year = static_cast<int>(
-        std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(now)).year());
+    const int this_year =
+        static_cast<int>(std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(now)).year());
     date.year += this_year - this_year % 100;
     if (date.year > this_year + 50) date.year -= 100;
     return date;

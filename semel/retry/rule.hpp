@@ -39,9 +39,7 @@ struct Rule {
 }
 
 /// Whether another attempt might do it twice, unless repeating has no further effect.
-[[nodiscard]] constexpr bool needs_idempotency(Fault fault) noexcept {
-    return fault == Fault::unknown;
-}
+[[nodiscard]] constexpr bool needs_idempotency(Fault fault) noexcept { return fault == Fault::unknown; }
 
 /// A failure without any answer, hence without a code: only the phase can tell.
 [[nodiscard]] constexpr Fault unanswered(Phase phase) noexcept {

@@ -26,9 +26,7 @@ Error asks_to_wait(Duration wait) {
     error.cause.retry_after = wait;
     return error;
 }
-Policy policy(const PolicySpec& spec) {
-    return Policy::create(spec).value();
-}
+Policy policy(const PolicySpec& spec) { return Policy::create(spec).value(); }
 
 /// Everything the questions need, each with an answer that allows a retry.
 struct Ground {
@@ -164,9 +162,9 @@ TEST(Schedule, AsksTheQuestionsInOrder) {
     schedule = Schedule(policy(ground.spec), start, ground.deadline);
     EXPECT_EQ(ask(Fault::unknown, Repeat::safe), Stop::budget);
     schedule = Schedule(policy(ground.spec), start, ground.deadline);
-    EXPECT_EQ(schedule.on_failure(failure(Fault::unknown), Repeat::safe, start, nullptr, &ground.breaker, ground.random)
-                  .stop,
-              Stop::breaker);
+    EXPECT_EQ(
+        schedule.on_failure(failure(Fault::unknown), Repeat::safe, start, nullptr, &ground.breaker, ground.random).stop,
+        Stop::breaker);
     schedule = Schedule(policy(ground.spec), start, ground.deadline);
     EXPECT_EQ(schedule.on_failure(failure(Fault::unknown), Repeat::safe, start, nullptr, nullptr, ground.random).stop,
               Stop::deadline);
@@ -175,9 +173,9 @@ TEST(Schedule, AsksTheQuestionsInOrder) {
 TEST(Schedule, WaitsAtLeastAsLongAsTheOtherSideAsksUpToTheCap) {
     Ground ground;
     ground.spec.cap = 2s;
-    EXPECT_EQ(ground.fails(asks_to_wait(1s)).delay, 1s);   // Longer than the throttled base.
-    EXPECT_EQ(ground.fails(asks_to_wait(1h)).delay, 2s);   // Not longer than the cap.
-    EXPECT_EQ(ground.fails(asks_to_wait(0s)).delay, 2s);   // The backoff, 500ms doubled twice.
+    EXPECT_EQ(ground.fails(asks_to_wait(1s)).delay, 1s);  // Longer than the throttled base.
+    EXPECT_EQ(ground.fails(asks_to_wait(1h)).delay, 2s);  // Not longer than the cap.
+    EXPECT_EQ(ground.fails(asks_to_wait(0s)).delay, 2s);  // The backoff, 500ms doubled twice.
     EXPECT_EQ(Ground().fails(asks_to_wait(-1s)).delay, 500ms);
 }
 
@@ -237,8 +235,9 @@ TEST(Schedule, EveryRunEndsWithinItsLimitsWhateverHappens) {
         spec.elapsed = std::chrono::milliseconds(1 + chance.below(5000));
         spec.jitter = static_cast<Jitter>(chance.below(4));
         spec.expected_attempt = std::chrono::milliseconds(chance.below(50));
-        const Deadline deadline = chance.below(2) == 0 ? Deadline::never()
-                                                       : Deadline::at(start + std::chrono::milliseconds(chance.below(5000)));
+        const Deadline deadline = chance.below(2) == 0
+                                      ? Deadline::never()
+                                      : Deadline::at(start + std::chrono::milliseconds(chance.below(5000)));
         Budget budget;
         Breaker breaker;
         Schedule schedule(policy(spec), start, deadline);

@@ -27,12 +27,15 @@ struct RetryScope {
 /// expected to end before the deadline does not start.
 [[nodiscard]] inline Stop admit(const RetryScope& scope, const Policy& policy, Instant now,
                                 Breaker::Permit& permit) noexcept {
-    if (scope.stop.stop_requested()) [[unlikely]] return Stop::stopped;
+    if (scope.stop.stop_requested()) [[unlikely]]
+        return Stop::stopped;
     const Duration remaining = scope.deadline.remaining(now);
-    if (remaining <= Duration::zero() || remaining < policy.spec().expected_attempt) [[unlikely]] return Stop::deadline;
+    if (remaining <= Duration::zero() || remaining < policy.spec().expected_attempt) [[unlikely]]
+        return Stop::deadline;
     if (scope.breaker != nullptr) {
         permit = scope.breaker->acquire(now);
-        if (!permit) [[unlikely]] return Stop::breaker;
+        if (!permit) [[unlikely]]
+            return Stop::breaker;
     }
     return Stop::none;
 }

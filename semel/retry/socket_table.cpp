@@ -12,8 +12,7 @@ using enum Fault;
 
 constexpr std::array rules = {
     // The way to the other side.
-    Rule{"ECONNREFUSED", "connection refused", unavailable, unavailable, unknown, true,
-         "Nobody listens there now."},
+    Rule{"ECONNREFUSED", "connection refused", unavailable, unavailable, unknown, true, "Nobody listens there now."},
     Rule{"ENETUNREACH", "network unreachable", unavailable, unavailable, unknown, true, "No route to that network."},
     Rule{"EHOSTUNREACH", "host unreachable", unavailable, unavailable, unknown, true, "No route to that host."},
     Rule{"ENETDOWN", "network down", unavailable, unavailable, unknown, true, "Our own network is down."},
@@ -56,7 +55,8 @@ constexpr std::array rules = {
          "A descriptor may become free."},
     Rule{"ENFILE", "too many open files on this machine", unavailable, unavailable, unknown, true,
          "A descriptor may become free."},
-    Rule{"ENOBUFS", "no buffer space", unavailable, unavailable, unknown, true, "Memory of the system may become free."},
+    Rule{"ENOBUFS", "no buffer space", unavailable, unavailable, unknown, true,
+         "Memory of the system may become free."},
     Rule{"EADDRNOTAVAIL", "no local port", unavailable, unavailable, unknown, true,
          "All local ports towards that address are taken."},
     Rule{"EACCES", "forbidden by a local rule", rejected, rejected, unknown, true, "A permission is missing."},
@@ -68,9 +68,7 @@ static_assert(well_formed(rules));
 
 }  // namespace
 
-std::span<const Rule> socket_rules() noexcept {
-    return rules;
-}
+std::span<const Rule> socket_rules() noexcept { return rules; }
 
 std::string_view socket_code(int error_number) noexcept {
     switch (error_number) {

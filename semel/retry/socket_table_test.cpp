@@ -68,9 +68,7 @@ TEST_P(SocketTable, ClassifiesByWhatWasSent) {
 
 INSTANTIATE_TEST_SUITE_P(Each, SocketTable, ::testing::ValuesIn(expectations));
 
-TEST(SocketTableRows, AreAllExpectedAbove) {
-    EXPECT_EQ(socket_rules().size(), std::size(expectations));
-}
+TEST(SocketTableRows, AreAllExpectedAbove) { EXPECT_EQ(socket_rules().size(), std::size(expectations)); }
 
 TEST(SocketTableRows, AnUnclassifiedErrorIsNotRetriedAndUnknownOnceSent) {
     EXPECT_EQ(classify_socket(socket_code(ELOOP), Phase::connect), rejected);

@@ -41,7 +41,9 @@ struct Stat {
 
 std::optional<Stat> read_stat(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    // Reading fails when the process ends just now; getline reports that, a stream iterator would throw.
+    std::string text;
+    std::getline(file, text);
     // The program's name stands in parentheses and may itself hold any character.
     const auto end_of_name = text.rfind(')');
     if (end_of_name == std::string::npos || end_of_name + 4 > text.size()) return std::nullopt;

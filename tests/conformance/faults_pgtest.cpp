@@ -53,7 +53,8 @@ protected:
     Ending run_with(FaultPlan& plan, std::int64_t id, const Policy& policy) {
         DatabaseOptions options;
         options.pool.size = 2;
-        options.pool.check_after_idle = Duration::zero();  // Sessions are checked each time, so that `reset` is a step too.
+        options.pool.check_after_idle =
+            Duration::zero();  // Sessions are checked each time, so that `reset` is a step too.
         options.breaker.attempts_min = 1000;
         auto faulty_database = Database::create(testing::faulty(driver_.connect, plan), options).value();
         TransactOptions transact_options;
@@ -93,8 +94,10 @@ protected:
                     ++id;
                     const Ending ending = run_with(plan, id, policy);
                     const Step step = history[n - 1];
-                    const std::string which = std::string(label) + " " + std::string(testing::name(step)) + " " + std::to_string(++nth[step]) +
-                                              (when == StepFailure::When::before ? " before" : " after") + (closes ? " closing" : "");
+                    const std::string which = std::string(label) + " " + std::string(testing::name(step)) + " " +
+                                              std::to_string(++nth[step]) +
+                                              (when == StepFailure::When::before ? " before" : " after") +
+                                              (closes ? " closing" : "");
                     EXPECT_EQ(plan.failures(), 1U) << which << ": the failure was never met";
                     check(which, ending);
                     compare(which, ending);
@@ -121,7 +124,8 @@ protected:
         if (which.find(" commit ") != std::string::npos) return;
         auto& by_driver = endings()[which];
         by_driver[name(GetParam())] = ending.text();
-        for (const auto& [other, text] : by_driver) EXPECT_EQ(ending.text(), text) << which << ": " << name(GetParam()) << " and " << other;
+        for (const auto& [other, text] : by_driver)
+            EXPECT_EQ(ending.text(), text) << which << ": " << name(GetParam()) << " and " << other;
     }
 
     void check_money() {

@@ -29,7 +29,8 @@ protected:
             "CREATE UNIQUE INDEX one_parent_each ON item (parent_id);");
     }
 
-    Outcome<> insert(std::int64_t id, std::string_view code, std::int64_t amount, std::optional<std::int64_t> parent = {}) {
+    Outcome<> insert(std::int64_t id, std::string_view code, std::int64_t amount,
+                     std::optional<std::int64_t> parent = {}) {
         TransactOptions once;
         once.retry = Policy::once();
         return transact(*database, once, [&](Transaction& tx) -> Status {
@@ -45,7 +46,8 @@ protected:
 TEST_P(SessionConformance, CommitsWhatWasExecutedAndPosted) {
     const auto outcome = transact(*database, [](Transaction& tx) -> Status {
         tx.post("INSERT INTO item (id, code, amount) VALUES ($1, $2, $3)", 1, "posted", 5);
-        const auto rows = SEMEL_TRY(tx.execute("INSERT INTO item (id, code, amount) VALUES ($1, $2, $3)", 2, "executed", 5));
+        const auto rows =
+            SEMEL_TRY(tx.execute("INSERT INTO item (id, code, amount) VALUES ($1, $2, $3)", 2, "executed", 5));
         EXPECT_EQ(rows.affected(), 1);
         tx.post("INSERT INTO item (id, code, amount) VALUES ($1, $2, $3)", 3, "last", 5);
         return {};
@@ -88,9 +90,10 @@ TEST_P(SessionConformance, CommitsATransactionThatDidNothing) {
 }
 
 TEST_P(SessionConformance, CarriesEveryTypeThereAndBack) {
-    run(GetParam() == Target::sqlite
-            ? "CREATE TABLE kind (b boolean, i bigint, d double precision, n TEXT, t text, y blob, u TEXT, w TEXT, j TEXT)"
-            : "CREATE TABLE kind (b boolean, i bigint, d double precision, n numeric, t text, y bytea, u uuid, w timestamptz, j json)");
+    run(GetParam() == Target::sqlite ? "CREATE TABLE kind (b boolean, i bigint, d double precision, n TEXT, t text, y "
+                                       "blob, u TEXT, w TEXT, j TEXT)"
+                                     : "CREATE TABLE kind (b boolean, i bigint, d double precision, n numeric, t text, "
+                                       "y bytea, u uuid, w timestamptz, j json)");
     const Uuid id = new_uuid();
     const Decimal amount = Decimal::parse("-12345678901234567890.123456789012345678").value();
     const std::string text = "quotes ' \" and \\ and ünïcödé 😀\n";
@@ -118,7 +121,8 @@ TEST_P(SessionConformance, CarriesEveryTypeThereAndBack) {
 
 TEST_P(SessionConformance, CarriesNullOfEveryType) {
     const auto outcome = transact(*database, [&](Transaction& tx) -> Status {
-        SEMEL_TRY(tx.execute("INSERT INTO item (id, code, amount, parent_id) VALUES ($1, $2, $3, $4)", 1, "a", 1, nullptr));
+        SEMEL_TRY(
+            tx.execute("INSERT INTO item (id, code, amount, parent_id) VALUES ($1, $2, $3, $4)", 1, "a", 1, nullptr));
         const auto rows = SEMEL_TRY(tx.execute("SELECT parent_id FROM item"));
         EXPECT_EQ(SEMEL_TRY(rows.front().get<std::optional<std::int64_t>>(0)), std::nullopt);
         return {};
@@ -128,7 +132,8 @@ TEST_P(SessionConformance, CarriesNullOfEveryType) {
 
 TEST_P(SessionConformance, BindsParametersByNumberWhateverTheirOrder) {
     const auto outcome = transact(*database, [](Transaction& tx) -> Result<std::string> {
-        const auto rows = SEMEL_TRY(tx.execute("SELECT CAST($2 AS text) || CAST($1 AS text) || CAST($2 AS text)", "a", "b"));
+        const auto rows =
+            SEMEL_TRY(tx.execute("SELECT CAST($2 AS text) || CAST($1 AS text) || CAST($2 AS text)", "a", "b"));
         return rows.scalar<std::string>();
     });
     ASSERT_TRUE(outcome.committed()) << outcome.error().describe();
@@ -259,8 +264,9 @@ TEST_P(SessionConformance, StopsAStatementAtTheDeadline) {
     TransactOptions options;
     options.deadline = Deadline::after(now(), std::chrono::milliseconds(300));
     const auto outcome = transact(*database, options, [](Transaction& tx) -> Status {
-        SEMEL_TRY(tx.execute("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000)"
-                             " SELECT count(*) FROM n"));
+        SEMEL_TRY(
+            tx.execute("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000)"
+                       " SELECT count(*) FROM n"));
         return {};
     });
     ASSERT_TRUE(outcome.not_committed());
@@ -291,7 +297,8 @@ TEST_P(SessionConformance, MigratesOnceHoweverManyProgramsStartTogether) {
 }
 
 TEST_P(SessionConformance, RefusesAnEditedOrUnknownMigration) {
-    const Migration released[] = {{1, "first", "CREATE TABLE a (id bigint)"}, {2, "second", "CREATE TABLE b (id bigint)"}};
+    const Migration released[] = {{1, "first", "CREATE TABLE a (id bigint)"},
+                                  {2, "second", "CREATE TABLE b (id bigint)"}};
     ASSERT_TRUE(migrate(*database, "suite", released, soon()));
     const Migration edited[] = {{1, "first", "CREATE TABLE a (id text)"}, {2, "second", "CREATE TABLE b (id bigint)"}};
     const auto refused = migrate(*database, "suite", edited, soon());

@@ -59,7 +59,8 @@ protected:
         ASSERT_TRUE(made) << made.error().describe();
         driver_ = *std::move(made);
         database = Database::create(driver_.connect, {}).value();
-        const auto migrated = migrate(*database, "semel", driver_.schema, Deadline::after(now(), std::chrono::seconds(30)));
+        const auto migrated =
+            migrate(*database, "semel", driver_.schema, Deadline::after(now(), std::chrono::seconds(30)));
         ASSERT_TRUE(migrated) << migrated.error().describe();
     }
 

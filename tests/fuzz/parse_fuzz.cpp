@@ -25,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto again = semel::parse_timestamp(semel::timestamp_text(*time));
         SEMEL_ASSERT(again && *again == *time);
     }
-    if (const auto delay = semel::parse_retry_after(text, semel::Timestamp())) SEMEL_ASSERT(*delay >= semel::Duration::zero());
+    if (const auto delay = semel::parse_retry_after(text, semel::Timestamp()))
+        SEMEL_ASSERT(*delay >= semel::Duration::zero());
     if (const auto remaining = semel::parse_remaining(text)) SEMEL_ASSERT(*remaining >= semel::Duration::zero());
     static_cast<void>(semel::parse_attempt(text));
     static_cast<void>(semel::parse_owner(text));

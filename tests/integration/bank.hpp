@@ -12,9 +12,10 @@ constexpr std::int64_t opening_balance = 1000;
 
 inline void create_bank(Database& database) {
     const auto outcome = transact(database, [](Transaction& tx) -> Status {
-        SEMEL_TRY(tx.run_script("CREATE TABLE account (id integer PRIMARY KEY, balance bigint NOT NULL);"
-                                "CREATE TABLE transfer (id text PRIMARY KEY, source integer NOT NULL,"
-                                " target integer NOT NULL, amount bigint NOT NULL);"));
+        SEMEL_TRY(
+            tx.run_script("CREATE TABLE account (id integer PRIMARY KEY, balance bigint NOT NULL);"
+                          "CREATE TABLE transfer (id text PRIMARY KEY, source integer NOT NULL,"
+                          " target integer NOT NULL, amount bigint NOT NULL);"));
         for (int id = 0; id < account_count; ++id)
             tx.post("INSERT INTO account (id, balance) VALUES ($1, $2)", id, opening_balance);
         return {};
@@ -52,8 +53,9 @@ inline Totals totals(Database& database) {
     TransactOptions options;
     options.transaction.access = Access::read_only;
     const auto outcome = transact(database, options, [&](Transaction& tx) -> Status {
-        const auto rows = SEMEL_TRY(tx.execute("SELECT CAST((SELECT sum(balance) FROM account) AS bigint) AS money,"
-                                               " (SELECT count(*) FROM transfer) AS transfers"));
+        const auto rows =
+            SEMEL_TRY(tx.execute("SELECT CAST((SELECT sum(balance) FROM account) AS bigint) AS money,"
+                                 " (SELECT count(*) FROM transfer) AS transfers"));
         result.money = SEMEL_TRY(rows.front().get<std::int64_t>("money"));
         result.transfers = SEMEL_TRY(rows.front().get<std::int64_t>("transfers"));
         return {};

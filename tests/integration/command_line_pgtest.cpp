@@ -44,8 +44,9 @@ TEST(CommandLine, CallsAWrongCommandLineUsage) {
 }
 
 TEST(CommandLine, RefusesAnAddressItDoesNotUnderstandWithoutRepeatingIt) {
-    for (const std::string& address : {std::string("mysql://root:hunter2@localhost/shop"), std::string("postgres://a:hunter2@[::1/shop"),
-                                       std::string("host=localhost passwort=hunter2"), std::string("sqlite:")}) {
+    for (const std::string& address :
+         {std::string("mysql://root:hunter2@localhost/shop"), std::string("postgres://a:hunter2@[::1/shop"),
+          std::string("host=localhost passwort=hunter2"), std::string("sqlite:")}) {
         const auto refused = semel({"migrate", "--db", address});
         EXPECT_EQ(refused.exit.code, 3) << address << "\n" << refused.error_output;
         EXPECT_THAT(refused.error_output, Not(HasSubstr("hunter2")));
@@ -125,19 +126,22 @@ TEST(CommandLinePassword, SaysThatThePasswordIsWrongAndNeverShowsIt) {
     auto server = testing::PostgresCluster::start();
     if (!server) GTEST_SKIP() << server.error().describe();
     ASSERT_TRUE(server->sql("CREATE ROLE shop LOGIN PASSWORD 'right'"));
-    std::ofstream(std::filesystem::path(server->scalar("SHOW hba_file").value())) << "host all postgres 127.0.0.1/32 trust\n"
-                                                                                   << "host all shop 127.0.0.1/32 scram-sha-256\n";
+    std::ofstream(std::filesystem::path(server->scalar("SHOW hba_file").value()))
+        << "host all postgres 127.0.0.1/32 trust\n"
+        << "host all shop 127.0.0.1/32 scram-sha-256\n";
     ASSERT_TRUE(server->sql("SELECT pg_reload_conf()"));
     const std::string host = "@127.0.0.1:" + std::to_string(server->port()) + "/postgres";
     const auto refused = semel({"migrate", "--db", "postgres://shop:hunter2" + host});
     EXPECT_EQ(refused.exit.code, 3) << refused.error_output;
-    EXPECT_THAT(refused.error_output, AllOf(HasSubstr("password"), HasSubstr("what to do:"), Not(HasSubstr("hunter2"))));
+    EXPECT_THAT(refused.error_output,
+                AllOf(HasSubstr("password"), HasSubstr("what to do:"), Not(HasSubstr("hunter2"))));
 }
 
 TEST_F(CommandLineServer, TheFirstExampleRunsOnBothDatabases) {
     auto directory = testing::TempDir::make("example");
     ASSERT_TRUE(directory);
-    for (const std::string& address : {"sqlite:" + (directory->path() / "first.db").string(), server->fresh_database().value()}) {
+    for (const std::string& address :
+         {"sqlite:" + (directory->path() / "first.db").string(), server->fresh_database().value()}) {
         for (int times = 1; times <= 2; ++times) {
             const auto finished = testing::run({.argv = {EXAMPLE_BINARY, address}}, 60s);
             ASSERT_TRUE(finished) << finished.error().describe();

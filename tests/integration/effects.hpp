@@ -11,7 +11,8 @@
 namespace semel::integration {
 
 /// How often each id stands in the table `effect`: one query, whatever their number.
-inline std::map<std::string, int> count_effects(const testing::PostgresCluster& server, std::string_view database = "postgres") {
+inline std::map<std::string, int> count_effects(const testing::PostgresCluster& server,
+                                                std::string_view database = "postgres") {
     const auto all = server.scalar("SELECT coalesce(string_agg(id, ','), '') FROM effect", database);
     EXPECT_TRUE(all) << all.error().describe();
     std::map<std::string, int> counts;
@@ -24,7 +25,8 @@ inline std::map<std::string, int> count_effects(const testing::PostgresCluster& 
 }
 
 /// Answers by id against what is there: once if committed, never if not, either if unknown.
-inline void expect_answers_match(const std::map<std::string, std::string>& answers, std::map<std::string, int> effects) {
+inline void expect_answers_match(const std::map<std::string, std::string>& answers,
+                                 std::map<std::string, int> effects) {
     for (const auto& [id, answer] : answers) {
         const int found = effects[id];
         if (answer == "unknown") {

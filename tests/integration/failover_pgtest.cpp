@@ -50,9 +50,9 @@ void write_until(std::stop_token stop, Database& database, Answers& answers) {
         options.commit_timeout = 500ms;
         options.retry = Policy::once();
         answers.add(id, transact(database, options, [&](Transaction& tx) -> Status {
-            tx.post("INSERT INTO effect (id) VALUES ($1)", id);
-            return {};
-        }));
+                        tx.post("INSERT INTO effect (id) VALUES ($1)", id);
+                        return {};
+                    }));
     }
 }
 

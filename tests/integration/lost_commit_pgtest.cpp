@@ -54,9 +54,7 @@ class LostCommitTest : public testing::PostgresTest {
 protected:
     static constexpr int worker_count = 4;
 
-    static int rounds() {
-        return std::getenv("SEMEL_SOAK") != nullptr ? 10'000 : 1'000;
-    }
+    static int rounds() { return std::getenv("SEMEL_SOAK") != nullptr ? 10'000 : 1'000; }
 
     void SetUp() override {
         PostgresTest::SetUp();
@@ -88,12 +86,15 @@ protected:
             check(chosen.name, id, outcome);
             const std::lock_guard guard(mutex);
             Tally& tally = tallies[chosen.name];
-            ++(outcome == "committed" ? tally.committed : outcome == "not committed" ? tally.not_committed : tally.unknown);
+            ++(outcome == "committed"       ? tally.committed
+               : outcome == "not committed" ? tally.not_committed
+                                            : tally.unknown);
             answers_[id] = outcome;
         }
     }
 
-    static std::string one_round(FaultProxy& proxy, Database& database, const ProxyPlan& plan, bool once, const std::string& id) {
+    static std::string one_round(FaultProxy& proxy, Database& database, const ProxyPlan& plan, bool once,
+                                 const std::string& id) {
         TransactOptions options;
         options.deadline = Deadline::after(database.clock().now(), 20s);
         options.commit_timeout = 100ms;
@@ -109,7 +110,8 @@ protected:
     }
 
     void check(const char* plan, const std::string& id, const std::string& outcome) {
-        const std::string effects = postgres().scalar("SELECT count(*) FROM effect WHERE id = $1", database(), {id}).value();
+        const std::string effects =
+            postgres().scalar("SELECT count(*) FROM effect WHERE id = $1", database(), {id}).value();
         EXPECT_EQ(effects, outcome == "committed" ? "1" : "0") << plan << ": answered " << outcome;
     }
 
@@ -126,8 +128,8 @@ TEST_F(LostCommitTest, IsResolvedEveryTimeAndTheAnswerMatchesTheDatabase) {
     }
     int total = 0;
     for (const auto& [name, tally] : tallies) {
-        std::printf("%-36s committed %4d, not committed %4d, unknown %d\n", name.c_str(), tally.committed, tally.not_committed,
-                    tally.unknown);
+        std::printf("%-36s committed %4d, not committed %4d, unknown %d\n", name.c_str(), tally.committed,
+                    tally.not_committed, tally.unknown);
         EXPECT_EQ(tally.unknown, 0) << name;
         total += tally.committed + tally.not_committed + tally.unknown;
     }

@@ -29,7 +29,8 @@ protected:
         if (IsSkipped() || HasFatalFailure()) return;
         // A deadlock is looked for after this long; the default of a second would be most of the test.
         // tidy: allow(sql-concatenation): ALTER DATABASE takes no parameters, and the name is the fixture's own.
-        const auto quick = postgres().sql("ALTER DATABASE " + PostgresTest::database() + " SET deadlock_timeout = '20ms'");
+        const std::string often = "ALTER DATABASE " + PostgresTest::database() + " SET deadlock_timeout = '20ms'";
+        const auto quick = postgres().sql(often);
         ASSERT_TRUE(quick) << quick.error().describe();
         DatabaseOptions options;
         options.pool.size = thread_count;
@@ -63,16 +64,21 @@ void run_storm(Database& database, Isolation isolation, Status (*body)(Transacti
                 SeededRandom random(static_cast<std::uint64_t>(thread) + 1);
                 TransactOptions options;
                 options.transaction.isolation = isolation;
-                options.retry = Policy::create({.attempts = 30, .cap = std::chrono::milliseconds(200), .throttled_base = std::chrono::milliseconds(100)}).value();
+                options.retry = Policy::create({.attempts = 30,
+                                                .cap = std::chrono::milliseconds(200),
+                                                .throttled_base = std::chrono::milliseconds(100)})
+                                    .value();
                 for (int n = 0; n < transfers_per_thread; ++n) {
                     Transfer transfer{new_uuid(), static_cast<int>(random.below(account_count)), 0, 1};
                     transfer.target = static_cast<int>(
-                        (static_cast<std::uint64_t>(transfer.source) + 1 + random.below(account_count - 1)) % account_count);
+                        (static_cast<std::uint64_t>(transfer.source) + 1 + random.below(account_count - 1)) %
+                        account_count);
                     const auto outcome = transact(database, options, [&](Transaction& tx) {
                         ++attempts;
                         return body(tx, transfer);
                     });
-                    if (outcome.committed()) ++committed;
+                    if (outcome.committed())
+                        ++committed;
                     else {
                         if (stopped++ == 0) std::printf("the first to stop: %s\n", outcome.error().describe().c_str());
                         if (outcome.unknown() || outcome.error().cause.stop == Stop::none) ++untyped;

@@ -21,13 +21,14 @@ int complain(std::string_view what) {
 
 int main() {
     const semel::Uuid id = semel::new_uuid();
-    if (const auto again = read_id(id.text()); !again || *again != id) return complain("an id did not survive its text");
+    if (const auto again = read_id(id.text()); !again || *again != id)
+        return complain("an id did not survive its text");
     if (read_id("nonsense")) return complain("nonsense was read as an id");
 
     const semel::Outcome<int> outcome = semel::Unknown{.error = {.fault = semel::Fault::unknown}};
-    const bool unknown = outcome.match([](const semel::Committed<int>&) { return false; },
-                                       [](const semel::NotCommitted&) { return false; },
-                                       [](const semel::Unknown&) { return true; });
+    const bool unknown =
+        outcome.match([](const semel::Committed<int>&) { return false; },
+                      [](const semel::NotCommitted&) { return false; }, [](const semel::Unknown&) { return true; });
     if (!unknown) return complain("an unknown outcome was taken for another one");
 
     const auto digest = semel::hex(semel::sha256(semel::bytes_of("abc")));
