@@ -105,12 +105,13 @@ void check_numbers(std::span<const Migration> steps) {
 }
 
 /// A schema step may build an index over a large table: the caller's deadline is its only limit.
-TransactOptions patient(Deadline deadline, Access access) {
+TransactOptions patient(Database& database, Deadline deadline, Access access) {
     TransactOptions options;
-    options.deadline = deadline;
+    options.deadline = deadline.within(database.clock().now(), std::chrono::hours(24));
     options.transaction.access = access;
     options.transaction.lock_timeout = std::chrono::hours(24);
     options.transaction.statement_timeout = std::chrono::hours(24);
+    options.transaction.commit_timeout = std::chrono::hours(24);
     return options;
 }
 
@@ -119,7 +120,7 @@ TransactOptions patient(Deadline deadline, Access access) {
 Result<SchemaState> schema_state(Database& database, std::string_view component, std::span<const Migration> steps,
                                  Deadline deadline) {
     check_numbers(steps);
-    auto outcome = transact(database, patient(deadline, Access::read_only),
+    auto outcome = transact(database, patient(database, deadline, Access::read_only),
                             [&](Transaction& tx) { return count_applied(tx, component, steps); });
     if (!outcome.committed()) return fail(std::move(outcome).error());
     SchemaState state;
@@ -133,7 +134,7 @@ Result<SchemaState> migrate(Database& database, std::string_view component, std:
     check_numbers(steps);
     SchemaState state;
     for (;;) {
-        auto outcome = transact(database, patient(deadline, Access::read_write),
+        auto outcome = transact(database, patient(database, deadline, Access::read_write),
                                 [&](Transaction& tx) { return apply_next(tx, component, steps); });
         // An unknown outcome is safe to leave: the next call reads what is there and goes on.
         if (!outcome.committed()) return fail(std::move(outcome).error());

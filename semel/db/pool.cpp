@@ -41,9 +41,11 @@ Pool::~Pool() {
     SEMEL_ASSERT(machine_.in_use() == 0 && "a session outlived its pool");
 }
 
-Result<Pool::Loan> Pool::acquire(Deadline deadline, const std::stop_token& stop, std::source_location place) {
+Result<Pool::Loan> Pool::acquire(Deadline deadline, const std::stop_token& stop, std::source_location place,
+                                 Wants wants) {
     const Deadline until = deadline.within(clock_->now(), limits_.acquire_timeout);
-    const auto assignment = SEMEL_TRY(obtain(until, stop, place));
+    auto assignment = SEMEL_TRY(obtain(until, stop, place));
+    if (wants == Wants::fresh) assignment.duty = PoolMachine::Duty::connect;
     Loan loan(*this, assignment.slot);
     SEMEL_TRY(make_ready(assignment, deadline));
     return loan;
@@ -76,7 +78,9 @@ Result<PoolMachine::Assignment> Pool::obtain(Deadline until, const std::stop_tok
 Status Pool::make_ready(PoolMachine::Assignment assignment, Deadline deadline) {
     std::unique_ptr<Session>& session = sessions_[assignment.slot];
     if (assignment.duty == PoolMachine::Duty::use) return {};
-    if (assignment.duty == PoolMachine::Duty::check && session->reset(deadline) &&
+    // A connection that was silently dropped never answers: the time is for the one that replaces it.
+    constexpr Duration check_max = std::chrono::seconds(1);
+    if (assignment.duty == PoolMachine::Duty::check && session->reset(deadline.within(clock_->now(), check_max)) &&
         session->state() == SessionState::idle)
         return {};
     session.reset();

@@ -40,6 +40,11 @@ public:
         PoolMachine::Slot slot_;
     };
 
+    enum class Wants : std::uint8_t {
+        any,
+        fresh,  ///< A new connection: those that are open may have died with the one that was lost.
+    };
+
     Pool(Connect connect, const PoolLimits& limits, Clock& clock, Random& random);
     ~Pool();
     Pool(const Pool&) = delete;
@@ -49,7 +54,8 @@ public:
     /// Timeout::pool when none came free or too many wait already (naming who holds one longest);
     /// what the connection said when there was no session and none could be opened.
     [[nodiscard]] Result<Loan> acquire(Deadline deadline, const std::stop_token& stop = {},
-                                       std::source_location place = std::source_location::current());
+                                       std::source_location place = std::source_location::current(),
+                                       Wants wants = Wants::any);
 
     struct Usage {
         std::size_t size, open, in_use, waiting;

@@ -29,6 +29,11 @@ struct TransactionOptions {
     Duration lock_timeout = std::chrono::seconds(5);
     /// Longest single statement, on top of the deadline.
     Duration statement_timeout = std::chrono::seconds(30);
+    /// Longest wait for the answer to COMMIT once it was sent; it never takes more than half of the
+    /// time that is left, so that the other half can be used to find out what became of it. Must be
+    /// longer than the slowest COMMIT (deferred triggers, a distant standby). SQLite cannot lose the
+    /// answer and waits until the deadline.
+    Duration commit_timeout = std::chrono::seconds(5);
     /// Fetch a mark before COMMIT, so that a lost answer can be resolved; COMMIT then goes out in
     /// a flush of its own. Off only where an identity resolves instead.
     bool marked = true;

@@ -4,8 +4,6 @@
 #include "semel/retry/backoff.hpp"
 #include "semel/retry/schedule.hpp"
 
-#include <algorithm>
-
 namespace semel::detail {
 namespace {
 
@@ -79,22 +77,30 @@ private:
         if (!done) {
             // What the body concluded from rows that were themselves undone is void.
             Status undone = std::move(tx).rollback();
+            if (!undone && undone.error().fault == Fault::unknown) return in_part(std::move(done).error());
             const bool void_conclusion = !undone && undone.error().fault == Fault::conflict;
             return NotCommitted{void_conclusion ? std::move(undone).error() : std::move(done).error()};
         }
         SEMEL_FAILPOINT("transact.before_commit");
-        Outcome<> outcome = std::move(tx).commit(commit_deadline());
+        Outcome<> outcome = std::move(tx).commit();
         SEMEL_FAILPOINT("transact.after_commit");
         if (outcome.unknown()) mark_ = session.mark();
         // A commit that was refused can leave the transaction open. If undoing it fails too, the
-        // session is closed, which undoes it as well.
-        if (outcome.not_committed() && session.state() != SessionState::idle) (void)session.rollback(deadline_);
+        // session is closed, which undoes it as well; only a void conclusion changes the answer.
+        if (outcome.not_committed() && session.state() != SessionState::idle) {
+            Status undone = session.rollback(deadline_);
+            if (!undone && undone.error().fault == Fault::conflict)
+                outcome = NotCommitted{std::move(undone).error()};
+            else if (!undone && undone.error().fault == Fault::unknown)
+                outcome = in_part(std::move(outcome).error());
+        }
         return outcome;
     }
 
-    Deadline commit_deadline() const {
-        const Instant now = database_->clock().now();
-        return deadline_.within(now, std::min(options_->commit_timeout, deadline_.remaining(now) / 2));
+    /// A statement of the body's committed by itself: part of the work may be there for good, and no mark tells which.
+    Outcome<> in_part(Error error) {
+        mark_ = {};
+        return Unknown{std::move(error)};
     }
 
     /// What became of the transaction behind `mark_`: committed, not committed (and free to rerun),
@@ -109,6 +115,7 @@ private:
             if (answer && *answer == Resolution::unknown) return Unknown{std::move(lost)};
             if (answer) {
                 lost.fault = Fault::conflict;
+                lost.cause.timeout = Timeout::none;  // It was COMMIT's own limit, not the operation's.
                 return NotCommitted{
                     std::move(lost).within("the answer to COMMIT was lost, the transaction was found not committed")};
             }
@@ -120,7 +127,8 @@ private:
     }
 
     Result<Resolution> ask() {
-        auto loan = SEMEL_TRY(database_->pool().acquire(deadline_, options_->stop, options_->place));
+        auto loan =
+            SEMEL_TRY(database_->pool().acquire(deadline_, options_->stop, options_->place, Pool::Wants::fresh));
         return options_->resolve ? options_->resolve(*loan, mark_, deadline_) : loan->resolve(mark_, deadline_);
     }
 

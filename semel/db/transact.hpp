@@ -31,10 +31,7 @@ using Resolve = std::function<Result<Resolution>(Session&, const Mark&, Deadline
 
 struct TransactOptions {
     TransactionOptions transaction;
-    Deadline deadline;  ///< Of the whole operation, resolution included; none: the database's.
-    /// Longest wait for the answer to COMMIT; it never takes more than half of the time that is left,
-    /// so that the other half can be used to find out what became of it.
-    Duration commit_timeout = std::chrono::seconds(5);
+    Deadline deadline;            ///< Of the whole operation, resolution included; none: the database's.
     std::optional<Policy> retry;  ///< Instead of the database's.
     LostCommit lost_commit = LostCommit::resolve;
     Resolve resolve;       ///< Instead of asking the server by the transaction's mark.

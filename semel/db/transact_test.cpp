@@ -191,6 +191,37 @@ TEST_F(TransactTest, VoidsWhatWasConcludedFromRowsThatWereUndone) {
     EXPECT_EQ(bodies, 2);
 }
 
+TEST_F(TransactTest, VoidsASwallowedConclusionFromRowsThatWereUndone) {
+    server.execute_failures = {failure(Fault::rejected, "duplicate")};
+    server.rollbacks = {fail(failure(Fault::conflict, "the group was undone"))};
+    const auto outcome = transact(*database, [&](Transaction& tx) -> Status {
+        ++bodies;
+        (void)tx.execute("INSERT");
+        return {};
+    });
+    EXPECT_TRUE(outcome.committed());
+    EXPECT_EQ(bodies, 2);
+}
+
+TEST_F(TransactTest, AnswersUnknownWhenTheBodyCommittedByItself) {
+    server.execute_failures = {failure(Fault::broken, "a statement ended the transaction")};
+    server.rollbacks = {fail(failure(Fault::unknown, "cannot be undone"))};
+    const auto outcome = insert();
+    ASSERT_TRUE(outcome.unknown());
+    EXPECT_EQ(outcome.error().message, "a statement ended the transaction");
+    EXPECT_EQ(bodies, 1);
+}
+
+TEST_F(TransactTest, ResolvesOnAConnectionOfItsOwn) {
+    server.commits = {Committed<void>{}, Unknown{failure(Fault::unknown)}};
+    server.resolutions = {Resolution::committed};
+    ASSERT_TRUE(insert().committed());
+    ASSERT_TRUE(insert().committed());
+    EXPECT_EQ(server.log.back(), "resolve");
+    EXPECT_EQ(server.log[server.log.size() - 2], "connect")
+        << "those that are open may be as dead as the one that was lost";
+}
+
 TEST_F(TransactTest, DoesNotStartPastItsDeadline) {
     options.deadline = Deadline::at(clock.now());
     const auto outcome = insert();

@@ -46,14 +46,14 @@ Status Transaction::run_script(std::string_view script) {
     return remember(session_->run_script(script, deadline_));
 }
 
-Outcome<> Transaction::commit(Deadline sooner) && {
+Outcome<> Transaction::commit() && {
     if (const Status fit = usable(); !fit) {
         // A handler that swallowed an error must not commit what is left of the transaction.
         ended_ = true;
         return NotCommitted{fit.error()};
     }
     ended_ = true;
-    return session_->commit(deadline_.sooner(sooner));
+    return session_->commit(deadline_);
 }
 
 Status Transaction::rollback() && {

@@ -45,9 +45,7 @@ public:
     [[nodiscard]] Status run_script(std::string_view script);
 
     /// Ends the transaction. Consumes it: nothing can be sent afterwards.
-    [[nodiscard]] Outcome<> commit() && { return std::move(*this).commit(deadline_); }
-    /// Waits for the answer until `sooner` at the latest.
-    [[nodiscard]] Outcome<> commit(Deadline sooner) &&;
+    [[nodiscard]] Outcome<> commit() &&;
     [[nodiscard]] Status rollback() &&;
 
     [[nodiscard]] Deadline deadline() const noexcept { return deadline_; }

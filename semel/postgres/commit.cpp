@@ -6,6 +6,8 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
+
 namespace semel::postgres {
 namespace {
 
@@ -21,6 +23,7 @@ Error not_answered(std::string_view message, Timeout timeout) {
 
 Outcome<> PostgresSession::commit(Deadline deadline) {
     if (Status fit = usable(deadline); !fit) {
+        if (in_doubt_) return Unknown{std::move(fit).error()};
         // Nothing of this transaction was committed, and nothing of it will be.
         if (state_ == SessionState::failed) (void)rollback(deadline);
         return NotCommitted{std::move(fit).error()};
@@ -35,6 +38,7 @@ Outcome<> PostgresSession::commit(Deadline deadline) {
         const Result<Rows> answered = send_and_wait(deadline);
         if (!answered) {
             Error error = answered.error();
+            if (in_doubt_) return Unknown{std::move(error)};
             if (state_ == SessionState::failed) (void)rollback(deadline);
             return NotCommitted{std::move(error)};
         }
@@ -53,11 +57,15 @@ Outcome<> PostgresSession::send_commit(Deadline deadline) {
         first_failure_ = fail(Error(error));
         return NotCommitted{std::move(error)};
     }
+    // Statements in the same flush have their own limits; COMMIT by itself has its own.
+    const Instant now = clock_->now();
+    const Duration half = deadline.remaining(now) / 2;
+    const Deadline answer_by = deadline.within(now, posted_ ? half : std::min(transaction_.commit_timeout, half));
     pipeline_.add_plain(Step::commit, "COMMIT");
     Turn turn;
-    const Wait wait = exchange(turn, deadline);
+    const Wait wait = exchange(turn, answer_by);
     SEMEL_FAILPOINT("postgres.after_commit");
-    return commit_outcome(wait, turn, deadline);
+    return commit_outcome(wait, turn, answer_by);
 }
 
 Outcome<> PostgresSession::commit_outcome(Wait wait, Turn& turn, Deadline deadline) {
@@ -98,10 +106,9 @@ Outcome<> PostgresSession::commit_outcome(Wait wait, Turn& turn, Deadline deadli
         return NotCommitted{std::move(error)};
     }
     in_doubt_ = true;
-    Error error = turn.error ? *std::move(turn.error)
-                  : wait == Wait::deadline
-                      ? not_answered("the deadline passed before COMMIT was answered", Timeout::total)
-                      : lost_connection(pipeline_.wire().last_words(), Phase::commit);
+    Error error = turn.error               ? *std::move(turn.error)
+                  : wait == Wait::deadline ? not_answered("COMMIT was not answered in time", Timeout::read)
+                                           : lost_connection(pipeline_.wire().last_words(), Phase::commit);
     // Never cancelled: a cancel that meets the wait for a standby would commit without it.
     close();
     return Unknown{std::move(error)};

@@ -91,9 +91,53 @@ TEST_F(Commit, OfATransactionThatAStatementEndedIsRefused) {
     tx.post("COMMIT");
     tx.post("INSERT INTO item VALUES (2)");
     const auto outcome = std::move(tx).commit();
-    ASSERT_FALSE(outcome.committed());
+    ASSERT_TRUE(outcome.unknown()) << "part of it is there for good: " << told(outcome);
     EXPECT_EQ(outcome.error().fault, Fault::broken);
     EXPECT_EQ(session->state(), SessionState::closed);
+    EXPECT_FALSE(session->mark().taken) << "the mark would name another transaction";
+}
+
+TEST_F(Commit, OfATransactionThatAStatementChainedIsUnknown) {
+    auto session = open();
+    Transaction tx(*session, {}, soon());
+    ASSERT_TRUE(tx.execute("INSERT INTO item VALUES (1)"));
+    ASSERT_FALSE(tx.execute("COMMIT AND CHAIN"));
+    EXPECT_TRUE(session->commit(soon()).unknown());
+    EXPECT_FALSE(session->mark().taken);
+    EXPECT_EQ(items(), "1");
+}
+
+TEST_F(Commit, BehindACopyInTheSameFlushIsUnknown) {
+    auto session = open();
+    Transaction tx(*session, {.marked = false}, soon());
+    tx.post("INSERT INTO item VALUES (1)");
+    tx.post("COPY (SELECT 1) TO STDOUT");
+    const auto outcome = std::move(tx).commit();
+    ASSERT_TRUE(outcome.unknown()) << told(outcome);
+    EXPECT_EQ(items(), "1") << "the server went on to COMMIT";
+}
+
+TEST_F(Commit, HasALimitOfItsOwnThatSparesThePostedStatements) {
+    auto session = open();
+    Transaction tx(*session, {.commit_timeout = std::chrono::milliseconds(200)}, soon());
+    tx.post("INSERT INTO item SELECT 1 FROM pg_sleep(0.6)");
+    const auto outcome = std::move(tx).commit();
+    EXPECT_TRUE(outcome.committed()) << told(outcome);
+}
+
+TEST_F(Commit, ThatIsSlowIsLookedUpAndNotCutShort) {
+    sql("CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NULL; END "
+        "$$");
+    sql("CREATE CONSTRAINT TRIGGER dawdles AFTER INSERT ON item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE "
+        "FUNCTION dawdle()");
+    auto session = open();
+    Transaction tx(*session, {.commit_timeout = std::chrono::milliseconds(200)}, soon());
+    tx.post("INSERT INTO item VALUES (1)");
+    const auto outcome = std::move(tx).commit();
+    ASSERT_TRUE(outcome.unknown()) << told(outcome);
+    const auto resolution = open()->resolve(session->mark(), soon());
+    ASSERT_TRUE(resolution) << resolution.error().describe();
+    EXPECT_EQ(*resolution, Resolution::committed) << "a server process that is at it must not be ended";
 }
 
 TEST_F(Commit, IsSkippedBehindAStatementThatFailed) {
@@ -128,14 +172,19 @@ TEST_F(Commit, WithAWarningOfItsOwnIsUnknown) {
         "END $$");
     sql("CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE "
         "FUNCTION warn()");
-    for (const bool marked : {true, false}) {
-        auto session = open();
-        Transaction tx(*session, {.marked = marked}, soon());
-        tx.post("INSERT INTO item VALUES ($1)", marked ? 1 : 2);
-        const auto outcome = std::move(tx).commit();
-        ASSERT_TRUE(outcome.unknown()) << told(outcome);
-        EXPECT_THAT(outcome.error().native, ::testing::HasSubstr("at commit"));
-        EXPECT_EQ(session->state(), SessionState::closed);
+    // Also where the role or the connection asks not to be told of warnings.
+    for (const std::string& silenced : {std::string(), std::string("?options=-c%20client_min_messages%3Derror")}) {
+        for (const bool marked : {true, false}) {
+            ConnectOptions options;
+            options.connection = url() + silenced;
+            auto session = open(options);
+            Transaction tx(*session, {.marked = marked}, soon());
+            tx.post("INSERT INTO item VALUES ($1)", (marked ? 1 : 2) + (silenced.empty() ? 0 : 2));
+            const auto outcome = std::move(tx).commit();
+            ASSERT_TRUE(outcome.unknown()) << told(outcome);
+            EXPECT_THAT(outcome.error().native, ::testing::HasSubstr("at commit"));
+            EXPECT_EQ(session->state(), SessionState::closed);
+        }
     }
 }
 
@@ -173,7 +222,7 @@ TEST_F(Commit, UnansweredAtTheDeadlineIsUnknownAndNeverCancelled) {
     tx.post("INSERT INTO item VALUES (1)");
     const auto outcome = std::move(tx).commit();
     ASSERT_TRUE(outcome.unknown()) << told(outcome);
-    EXPECT_EQ(outcome.error().cause.timeout, Timeout::total);
+    EXPECT_EQ(outcome.error().cause.timeout, Timeout::read);
     EXPECT_EQ(cutter->counters().cancels_seen, 0U);
 }
 

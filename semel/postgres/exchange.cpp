@@ -53,7 +53,7 @@ Result<Rows> PostgresSession::send_and_wait(Deadline deadline) {
     posted_ = false;
     const bool in_transaction =
         state_ != SessionState::closed && PQtransactionStatus(pipeline_.wire().connection()) == PQTRANS_INTRANS;
-    if (wait == Wait::ready && !turn.error && in_transaction) {
+    if (wait == Wait::ready && !turn.error && in_transaction && !turn.ended_inside) {
         begun_ = true;
         return std::move(turn.rows);
     }
@@ -68,6 +68,10 @@ Wait PostgresSession::exchange(Turn& turn, Deadline deadline) {
 void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn) {
     const ExecStatusType status = PQresultStatus(result);
     if (succeeded(result)) {
+        if (item.step == Step::awaited || item.step == Step::statement) {
+            const std::string_view tag = PQcmdStatus(const_cast<PGresult*>(result));
+            turn.ended_inside = turn.ended_inside || tag == "COMMIT" || tag == "PREPARE TRANSACTION";
+        }
         if (item.step == Step::awaited)
             turn.rows = rows_from(result);
         else if (item.step == Step::mark)
@@ -85,9 +89,13 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
         turn.error_is_final = is_plain_error(result);
         const bool doubtful = pipeline_.commit_sent() && (item.step == Step::commit || !turn.error_is_final);
         turn.error = failed(item, result, doubtful ? Phase::commit : Phase::transaction);
+        // The limits of a session have a segment of their own: COMMIT behind it is carried out all the same.
+        if (pipeline_.commit_sent() && item.step == Step::limits && direct_ && !borrowed_)
+            turn.error->fault = Fault::unknown;
         return;
     }
-    turn.error = Error{.fault = Fault::rejected,
+    // The server finishes COPY TO STDOUT and goes on to a COMMIT behind it.
+    turn.error = Error{.fault = pipeline_.commit_sent() ? Fault::unknown : Fault::rejected,
                        .message = "COPY does not work inside a transaction of semel's",
                        .native = {},
                        .cause = {}};
@@ -151,6 +159,8 @@ Error PostgresSession::give_up(Wait wait, Turn& turn, Deadline deadline) {
         error.fault = Fault::broken;
         error.message = "a statement ended the transaction by itself; what it did cannot be undone";
         error.cause.hint = "leave BEGIN, COMMIT and ROLLBACK to the transaction";
+        in_doubt_ = true;  // Part of it may be durable, and the mark is not its own.
+        mark_ = {};
         close();
     }
     first_failure_ = fail(Error(error));

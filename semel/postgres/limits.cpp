@@ -11,7 +11,9 @@ namespace {
 constexpr std::string_view limits_sql =
     "SELECT set_config('statement_timeout', $1, $5), set_config('lock_timeout', $2, $5), "
     "set_config('idle_in_transaction_session_timeout', $3, $5), "
-    "set_config('client_connection_check_interval', $4, $5), set_config('DateStyle', 'ISO', $5)";
+    "set_config('client_connection_check_interval', $4, $5), set_config('DateStyle', 'ISO', $5), "
+    // COMMIT tells only by a WARNING that it did not wait for the standby.
+    "set_config('client_min_messages', 'warning', $5)";
 
 /// Zero would mean no limit, and the server counts in 32 bits.
 std::int64_t milliseconds(Duration duration) noexcept {

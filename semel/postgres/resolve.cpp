@@ -21,25 +21,27 @@ constexpr const char* server_sql =
 
 constexpr std::string_view status_sql = "SELECT pg_xact_status($1::xid8)";
 
-// The process must still be the same one, in the same transaction. A wait for a standby is left
+// The process must still be the same one, in the same transaction, and waiting for its client. One
+// that waits for anything else has got COMMIT and is at it; above all a wait for a standby is left
 // alone: ending it would commit without the standby.
 constexpr std::string_view terminate_sql =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::int "
     "AND extract(epoch FROM backend_start) = $2::numeric AND backend_xid = $3::xid8::xid "
-    "AND wait_event IS DISTINCT FROM 'SyncRep'";
+    "AND wait_event = 'ClientRead'";
 
 constexpr const char* synchronous_sql =
     "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') "
     "WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)";
 constexpr const char* barrier_sql = "SELECT pg_logical_emit_message(true, 'semel.barrier', '')";
 
-/// How long a transaction may be in progress before its server process is terminated: a COMMIT that
-/// did arrive is done by then, and one that did not arrive never will be.
+/// How long a transaction may be in progress before its server process is terminated, if that waits
+/// for its client: a COMMIT that did arrive is being executed by then.
 constexpr Duration patience = std::chrono::milliseconds(50);
 constexpr Duration wait_first = std::chrono::milliseconds(2);
 constexpr Duration wait_max = std::chrono::milliseconds(100);
 
 struct Answer {
+    bool identified = false;
     Identity identity;
     bool synchronous = false;
     bool writable = false;
@@ -70,8 +72,7 @@ public:
             }
             if (answer.status != "in progress") return Resolution::unknown;
             if (!terminated && clock_->now() - started >= patience) {
-                SEMEL_TRY(terminate());
-                terminated = true;
+                terminated = SEMEL_TRY(terminate());
             }
             const Instant next = clock_->now() + wait;
             if (deadline_.passed(next)) return Resolution::unknown;
@@ -90,6 +91,7 @@ private:
         SEMEL_TRY(pipeline_->add(Step::status, status_sql, number));
         SEMEL_TRY(exchange([&](const Item& item, const PGresult* result) {
             if (item.step == Step::identity && succeeded(result)) {
+                answer.identified = true;
                 answer.identity = Identity::from(result, 0);
                 answer.synchronous = field_of(result, 2) == "t";
                 answer.writable = field_of(result, 3) == "off";
@@ -99,17 +101,22 @@ private:
                 answer.future = true;
             }
         }));
+        if (!answer.identified) return fail(Fault::unavailable, "resolve: the server did not say which one it is");
         return answer;
     }
 
-    Status terminate() {
+    /// Whether there was a process to end.
+    Result<bool> terminate() {
         const std::size_t slash = mark_->process.find('/');
-        if (slash == std::string::npos) return {};
+        if (slash == std::string::npos) return false;
         const std::string_view process = mark_->process;
         const std::array<Parameter, 3> parameters{process.substr(0, slash), process.substr(slash + 1),
                                                   std::string_view(number_)};
         SEMEL_TRY(pipeline_->add(Step::housekeeping, terminate_sql, parameters));
-        return exchange([](const Item&, const PGresult*) {});
+        bool ended = false;
+        SEMEL_TRY(
+            exchange([&](const Item&, const PGresult* result) { ended = succeeded(result) && PQntuples(result) > 0; }));
+        return ended;
     }
 
     /// Commits something of our own behind what was seen, and waits for the standby with it.

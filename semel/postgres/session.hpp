@@ -67,6 +67,7 @@ private:
         std::optional<Error> error;   ///< The first.
         bool error_is_final = false;  ///< The server answered it and goes on listening.
         std::string commit_tag;
+        bool ended_inside = false;  ///< A statement of the caller's committed.
     };
 
     PostgresSession(ConnectionHandle owned, PGconn* connection, const ConnectOptions& options, Clock& clock);

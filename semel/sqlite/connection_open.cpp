@@ -18,9 +18,10 @@ namespace {
 constexpr int progress_instructions = 1000;
 
 /// What others share this connection for must stay as it was opened.
-constexpr std::array<const char*, 7> kept_settings{
-    "foreign_keys", "journal_mode",       "locking_mode",    "query_only",
-    "synchronous",  "wal_autocheckpoint", "writable_schema",
+constexpr std::array<const char*, 15> kept_settings{
+    "busy_timeout", "case_sensitive_like",      "cell_size_check", "checkpoint_fullfsync", "foreign_keys",
+    "fullfsync",    "ignore_check_constraints", "journal_mode",    "legacy_alter_table",   "locking_mode",
+    "query_only",   "recursive_triggers",       "synchronous",     "wal_autocheckpoint",   "writable_schema",
 };
 
 /// The reason why a file could not be opened or made ready, looked for in the file system because
@@ -152,7 +153,9 @@ int Connection::on_prepare(void* self, int action, const char* first, const char
                            const char*) noexcept {
     if (static_cast<Connection*>(self)->own_statement_) return SQLITE_OK;
     switch (action) {
-        case SQLITE_TRANSACTION: return SQLITE_DENY;
+        case SQLITE_TRANSACTION:
+        case SQLITE_ATTACH:  // A COMMIT across two files with a log each is not atomic.
+        case SQLITE_DETACH: return SQLITE_DENY;
         case SQLITE_SAVEPOINT: return sqlite3_strnicmp(second, "semel_", 6) == 0 ? SQLITE_DENY : SQLITE_OK;
         case SQLITE_PRAGMA: {
             const auto kept = [first](const char* name) { return sqlite3_stricmp(first, name) == 0; };

@@ -63,7 +63,7 @@ private:
     void pass_on();
     /// Takes the turn from whoever pauses too long and gives the lead to `by`.
     void reclaim(Lock& lock, Member& by);
-    [[nodiscard]] bool may_reclaim(Instant now) const noexcept;
+    [[nodiscard]] bool may_reclaim(const Member& by, Instant now) const noexcept;
     [[nodiscard]] Instant wake_at(const Member& member, Instant now) const noexcept;
     void drop(Member& member, Instant now);
     void answer(Member& member, Outcome<> outcome, Member::Ground ground);

@@ -30,8 +30,14 @@ void Writer::await(Lock& lock, Member& member) {
             continue;
         }
         const Instant now = clock_->now();
-        if (may_reclaim(now)) {
+        if (may_reclaim(member, now)) {
             reclaim(lock, member);
+            if (member.stage == Member::Stage::answered) {
+                // Undone with the group it had joined: the lead must not be lost with it.
+                pass_on();
+                release(lock);
+                lock.lock();
+            }
             continue;
         }
         if (member.stage == Member::Stage::queued && overdue(member, now)) {
@@ -97,7 +103,11 @@ void Writer::pass_on() {
     if (holder_ != nullptr) to_wake_.insert(to_wake_.begin(), holder_->wake);
 }
 
-bool Writer::may_reclaim(Instant now) const noexcept { return turn_taken_ && !turn_busy_ && now >= turn_until_; }
+bool Writer::may_reclaim(const Member& by, Instant now) const noexcept {
+    // Whoever is done and only waits for COMMIT does not wait past its deadline for a pause of someone else's.
+    const bool late = by.stage == Member::Stage::joined && by.limits.deadline.passed(now);
+    return turn_taken_ && !turn_busy_ && (late || now >= turn_until_);
+}
 
 void Writer::reclaim(Lock& lock, Member& by) {
     Member& pausing = *holder_;
@@ -115,6 +125,11 @@ void Writer::reclaim(Lock& lock, Member& by) {
 Instant Writer::wake_at(const Member& member, Instant now) const noexcept {
     const bool pausing = turn_taken_ && !turn_busy_;
     const Instant look_again = pausing ? turn_until_ : Deadline::after(now, options_.turn_pause_max).at();
+    if (member.stage == Member::Stage::joined) {
+        constexpr Duration poll = std::chrono::milliseconds(10);  // A call in progress does not announce its end.
+        const Deadline deadline = member.limits.deadline;
+        return std::min(look_again, deadline.passed(now) ? now + poll : deadline.at());
+    }
     if (member.stage != Member::Stage::queued) return look_again;
     return std::min(look_again, member.limits.deadline.sooner(member.limits.lock).at());
 }

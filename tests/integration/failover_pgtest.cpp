@@ -47,7 +47,7 @@ void write_until(std::stop_token stop, Database& database, Answers& answers) {
         const std::string id = new_uuid().text();
         TransactOptions options;
         options.deadline = Deadline::after(database.clock().now(), 3s);
-        options.commit_timeout = 500ms;
+        options.transaction.commit_timeout = 500ms;
         options.retry = Policy::once();
         answers.add(id, transact(database, options, [&](Transaction& tx) -> Status {
                         tx.post("INSERT INTO effect (id) VALUES ($1)", id);

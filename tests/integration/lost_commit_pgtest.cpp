@@ -97,7 +97,7 @@ protected:
                                  const std::string& id) {
         TransactOptions options;
         options.deadline = Deadline::after(database.clock().now(), 20s);
-        options.commit_timeout = 100ms;
+        options.transaction.commit_timeout = 100ms;
         if (once) options.retry = Policy::once();
         bool armed = false;
         const auto outcome = transact(database, options, [&](Transaction& tx) -> Status {
