@@ -7,6 +7,7 @@
 namespace semel::sqlite {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
 class FailingDisk : public StoreTest {
@@ -23,7 +24,8 @@ protected:
         run("INSERT INTO item (id) VALUES (0)");
     }
     void TearDown() override {
-        FailingVfs::log_sync = FailingVfs::database_sync = FailingVfs::log_write = SQLITE_OK;
+        FailingVfs::log_sync = FailingVfs::database_sync = FailingVfs::log_write = FailingVfs::savepoint_read =
+            SQLITE_OK;
         store_.reset();
     }
 
@@ -56,6 +58,45 @@ TEST_F(FailingDisk, AnswersUnknownToAllWhenTheFsyncOfTheirCommitFailsAndThenRefu
     EXPECT_THAT(refused.error().cause.hint, HasSubstr("restart the process"));
     EXPECT_EQ(own->begin({}, {}).error().fault, Fault::broken);
     EXPECT_FALSE(store_->health());
+}
+
+TEST_F(FailingDisk, KeepsTheLeadWhenASavepointCannotBeUndone) {
+    // Enough to move the journal of a savepoint from memory to the disk.
+    run("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)"
+        " INSERT INTO item (id, note) SELECT i, hex(randomblob(500)) FROM n");
+    const auto own = session();
+    Transaction first(*own, {}, {});
+    ASSERT_TRUE(first.execute("SELECT 1"));
+    queue([&] {
+        const auto joining = session();
+        Transaction tx(*joining, {.lock_timeout = 1h}, {});
+        EXPECT_TRUE(tx.execute("INSERT INTO item (id) VALUES (-1)"));
+        return std::move(tx).commit();
+    });
+    std::promise<void> pauses;
+    std::promise<void> goes_on;
+    queue([&] {
+        const auto pausing = session();
+        Transaction tx(*pausing, {.lock_timeout = 1h}, {});
+        EXPECT_TRUE(tx.execute("UPDATE item SET note = hex(randomblob(500))"));
+        pauses.set_value();
+        goes_on.get_future().wait();
+        return std::move(tx).commit();
+    });
+    ASSERT_TRUE(std::move(first).rollback());
+    pauses.get_future().wait();
+    clock_.await_waiters(1);
+    // The one that is done takes the turn from the one that pauses, whose savepoint then cannot be read:
+    // the whole group is undone, and with it whoever has just taken the lead.
+    FailingVfs::savepoint_read = SQLITE_IOERR_READ;
+    clock_.advance(StoreOptions().turn_pause_max);
+    const auto undone = answer(0);
+    FailingVfs::savepoint_read = SQLITE_OK;
+    ASSERT_TRUE(undone.not_committed());
+    EXPECT_EQ(undone.error().fault, Fault::conflict);
+    EXPECT_TRUE(insert(-2).committed()) << "someone must lead";
+    goes_on.set_value();
+    EXPECT_TRUE(answer(1).not_committed());
 }
 
 TEST_F(FailingDisk, RefusesASessionThatWasInUseWhenTheStoreStopped) {

@@ -34,6 +34,8 @@ public:
     static inline std::atomic<int> database_sync = SQLITE_OK;
     /// What writing to the log answers.
     static inline std::atomic<int> log_write = SQLITE_OK;
+    /// What reading the journal of a savepoint answers.
+    static inline std::atomic<int> savepoint_read = SQLITE_OK;
 
 private:
     struct File {
@@ -41,6 +43,7 @@ private:
         int flags;
         [[nodiscard]] sqlite3_file* inner() { return reinterpret_cast<sqlite3_file*>(this + 1); }
         [[nodiscard]] bool is_log() const { return (flags & SQLITE_OPEN_WAL) != 0; }
+        [[nodiscard]] bool is_savepoint() const { return (flags & SQLITE_OPEN_SUBJOURNAL) != 0; }
     };
     static File& of(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
     static sqlite3_file* in(sqlite3_file* file) { return of(file).inner(); }
@@ -58,6 +61,7 @@ private:
         m.iVersion = 2;
         m.xClose = [](sqlite3_file* f) { return in(f)->pMethods->xClose(in(f)); };
         m.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) {
+            if (of(f).is_savepoint() && savepoint_read != SQLITE_OK) return savepoint_read.load();
             return in(f)->pMethods->xRead(in(f), to, n, at);
         };
         m.xWrite = [](sqlite3_file* f, const void* from, int n, sqlite3_int64 at) {

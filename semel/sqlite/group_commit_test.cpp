@@ -258,6 +258,39 @@ TEST_F(GroupCommit, TakesTheTurnFromATransactionThatPausesTooLong) {
     EXPECT_TRUE(insert(3).committed());
 }
 
+TEST_F(GroupCommit, LetsNobodyWaitPastItsDeadlineForAPauseOfAnother) {
+    const auto own = session();
+    Transaction first(*own, {}, {});
+    ASSERT_TRUE(first.execute("SELECT 1"));
+    const Deadline deadline = Deadline::after(clock_.now(), 1s);
+    queue([&] {
+        const auto done = session();
+        Transaction tx(*done, {}, deadline);
+        EXPECT_TRUE(tx.execute("INSERT INTO item (id) VALUES (1)"));
+        return std::move(tx).commit();
+    });
+    std::promise<void> pauses;
+    std::promise<void> goes_on;
+    queue([&] {
+        const auto pausing = session();
+        Transaction tx(*pausing, {.lock_timeout = 1h}, {});
+        EXPECT_TRUE(tx.execute("INSERT INTO item (id) VALUES (2)"));
+        pauses.set_value();
+        goes_on.get_future().wait();
+        return std::move(tx).commit();
+    });
+    ASSERT_TRUE(std::move(first).rollback());
+    pauses.get_future().wait();
+    clock_.await_waiters(1);
+    clock_.advance(1s);  // Its deadline, long before the other one has paused too long.
+    EXPECT_TRUE(answer(0).committed());
+    goes_on.set_value();
+    const auto late = answer(1);
+    ASSERT_TRUE(late.not_committed());
+    EXPECT_EQ(late.error().fault, Fault::conflict);
+    EXPECT_EQ(ids(), "0,1");
+}
+
 TEST_F(GroupCommit, LetsATransactionPauseAsLongAsNobodyWaits) {
     const auto own = session();
     Transaction first(*own, {}, {});

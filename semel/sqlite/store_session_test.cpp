@@ -185,6 +185,9 @@ TEST_F(StoreSessionTest, LeavesTransactionsAndSettingsToTheSession) {
     EXPECT_TRUE(refused("ROLLBACK TO Semel_Member"));
     EXPECT_TRUE(refused("PRAGMA synchronous = OFF"));
     EXPECT_TRUE(refused("PRAGMA foreign_keys = OFF"));
+    EXPECT_TRUE(refused("PRAGMA ignore_check_constraints = ON"));
+    EXPECT_TRUE(refused("PRAGMA busy_timeout = 0"));
+    EXPECT_TRUE(refused("ATTACH DATABASE ':memory:' AS other"));
     EXPECT_FALSE(refused("SAVEPOINT mine"));
     EXPECT_FALSE(refused("PRAGMA synchronous"));
 }
