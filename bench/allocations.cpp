@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <new>
 
+// NOLINTBEGIN(cppcoreguidelines-no-malloc): this is the allocator itself.
+
 namespace {
 
 // Of the thread, so that counting makes no two threads wait for one cache line.
@@ -35,6 +37,8 @@ void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory
 void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+// NOLINTEND(cppcoreguidelines-no-malloc)
 
 namespace semel::bench {
 
