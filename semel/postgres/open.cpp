@@ -84,9 +84,9 @@ private:
 
 }  // namespace
 
-Result<Connector> connector(ConnectOptions options, Clock& clock) {
+Result<Connect> connector(ConnectOptions options, Clock& clock) {
     ConnectionString target = SEMEL_TRY(parse_connection_string(options.connection));
-    return Connector([target = std::move(target), options = std::move(options), &clock](Deadline deadline) {
+    return Connect([target = std::move(target), options = std::move(options), &clock](Deadline deadline) {
         return Search(target, options, clock, deadline).run();
     });
 }

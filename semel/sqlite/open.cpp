@@ -8,7 +8,7 @@ Result<std::shared_ptr<Store>> open(std::string path, const StoreOptions& option
     return Store::make(std::move(path), options, clock);
 }
 
-std::function<Result<std::unique_ptr<Session>>(Deadline)> connector(std::shared_ptr<Store> store) {
+Connect connector(std::shared_ptr<Store> store) {
     return [store = std::move(store)](Deadline) { return store->session(); };
 }
 

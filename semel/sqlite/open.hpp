@@ -1,8 +1,8 @@
 #pragma once
 
+#include "semel/db/pool.hpp"
 #include "semel/sqlite/store.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,6 +20,6 @@ namespace semel::sqlite {
                                                   Clock& clock = system_clock());
 
 /// What a Pool needs: opens sessions of the store.
-[[nodiscard]] std::function<Result<std::unique_ptr<Session>>(Deadline)> connector(std::shared_ptr<Store> store);
+[[nodiscard]] Connect connector(std::shared_ptr<Store> store);
 
 }  // namespace semel::sqlite

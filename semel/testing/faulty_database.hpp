@@ -1,15 +1,12 @@
 #pragma once
 
-#include "semel/db/session.hpp"
+#include "semel/db/pool.hpp"
 #include "semel/testing/fault_plan.hpp"
 
 #include <functional>
 #include <memory>
 
 namespace semel::testing {
-
-/// How code gets a session.
-using Connect = std::function<Result<std::unique_ptr<Session>>(Deadline)>;
 
 /// A database that fails where the plan says: sessions of `connect`, each wrapped in a
 /// FaultySession. Connecting is a step like any other. The plan must outlive what is returned.
