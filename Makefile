@@ -22,7 +22,7 @@ endif
 CONFIGURE = cmake --preset $(1) --log-level=WARNING
 BUILD = cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: help setup build test soak lint format tidy asan tsan bench fuzz install clean
+.PHONY: help setup build run test soak lint format tidy asan tsan bench fuzz install clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
@@ -33,6 +33,11 @@ setup: ## Install the Debian packages that are missing (root or sudo)
 build: setup ## Build everything; programs land in build/bin/
 	@$(call CONFIGURE,dev)
 	@$(call BUILD,dev)
+
+run: setup ## Build and start the reference service on SQLite; prints three commands to try
+	@$(call CONFIGURE,dev)
+	@$(call BUILD,dev) --target semel-orders
+	@tools/run
 
 test: build ## Set up, build and run every test of the bounded suite
 	@tools/run-tests build --label-exclude soak

@@ -3,20 +3,12 @@
 
 #include "bench/harness.hpp"
 #include "bench/pgbench.hpp"
+#include "bench/server_costs.hpp"
 #include "semel/db/transact.hpp"
 #include "semel/postgres/open.hpp"
-#include "semel/postgres/session.hpp"
 #include "semel/testing/postgres_cluster.hpp"
 
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <limits>
 
 namespace semel::bench {
 namespace {
@@ -80,54 +72,6 @@ Status three_posted(Transaction& tx, std::int64_t account, std::int64_t amount) 
     return {};
 }
 
-/// How much our sockets to the server have carried, both ways, as the kernel counts.
-std::uint64_t bytes_exchanged(int port) {
-    std::uint64_t total = 0;
-    for (int descriptor = 3; descriptor < 1024; ++descriptor) {
-        sockaddr_in peer{};
-        socklen_t size = sizeof peer;
-        if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || ntohs(peer.sin_port) != port)
-            continue;
-        tcp_info info{};
-        size = sizeof info;
-        if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
-            total += info.tcpi_bytes_acked + info.tcpi_bytes_received;
-    }
-    return total;
-}
-
-/// Processor time of one process in seconds, with that of its children which have ended.
-double processor_seconds(pid_t process) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-    file.ignore(std::numeric_limits<std::streamsize>::max(), ')');
-    std::string skipped;
-    for (int i = 0; i < 11; ++i) file >> skipped;
-    double total = 0;
-    double ticks = 0;
-    for (int i = 0; i < 4 && file >> ticks; ++i) total += ticks;
-    return total / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
-
-pid_t server_process(const testing::PostgresCluster& cluster) {
-    pid_t server = 0;
-    std::ifstream(cluster.dir() + "/data/postmaster.pid") >> server;
-    return server;
-}
-
-std::vector<pid_t> children_of(pid_t process) {
-    const std::string number = std::to_string(process);
-    std::ifstream file("/proc/" + number + "/task/" + number + "/children");
-    return {std::istream_iterator<pid_t>(file), {}};
-}
-
-/// Of all processes of the server, also those that have ended.
-double server_processor_seconds(const testing::PostgresCluster& cluster) {
-    const pid_t server = server_process(cluster);
-    double total = processor_seconds(server);
-    for (const pid_t process : children_of(server)) total += processor_seconds(process);
-    return total;
-}
-
 class Bench {
 public:
     static Result<Bench> create() {
@@ -148,12 +92,17 @@ public:
 
     /// Every thread has a connection of its own.
     Side semel(std::string name, Work work, bool marked = true) {
-        return {std::move(name),
-                [this, work, marked](Duration time) { return with_server(&Bench::run_semel, time, work, marked); }};
+        return {std::move(name), [this, work, marked](Duration time) {
+                    return with_server_costs(cluster_, [&] {
+                        return with_client_costs(cluster_, *database_, connections,
+                                                 [&] { return run_semel(time, work, marked); });
+                    });
+                }};
     }
     Side pgbench(std::string name, std::string_view script) {
-        return {std::move(name),
-                [this, script](Duration time) { return with_server(&Bench::run_pgbench, time, script); }};
+        return {std::move(name), [this, script](Duration time) {
+                    return with_server_costs(cluster_, [&] { return run_pgbench(time, script); });
+                }};
     }
     [[nodiscard]] const testing::PostgresCluster& cluster() const noexcept { return cluster_; }
 
@@ -161,58 +110,22 @@ private:
     Bench(testing::PostgresCluster cluster, std::unique_ptr<Database> database, Pgbench pgbench)
         : cluster_(std::move(cluster)), database_(std::move(database)), pgbench_(std::move(pgbench)) {}
 
-    /// Adds what the server had to do and to write, for either side.
-    template <class... Arguments>
-    Result<Sample> with_server(Result<Sample> (Bench::*run)(Duration, Arguments...), Duration time,
-                               Arguments... arguments) {
-        const double log_before = SEMEL_TRY(number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"));
-        const double busy_before = server_processor_seconds(cluster_);
-        Sample sample = SEMEL_TRY((this->*run)(time, arguments...));
-        const double busy_after = server_processor_seconds(cluster_);
-        const double log_after = SEMEL_TRY(number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"));
-        sample.each["server_us"] = (busy_after - busy_before) / static_cast<double>(sample.transactions) * 1e6;
-        sample.each["log_bytes"] = (log_after - log_before) / static_cast<double>(sample.transactions);
-        return sample;
-    }
-
     Result<Sample> run_semel(Duration time, Work work, bool marked) {
         TransactOptions options;
         options.transaction.marked = marked;
-        const std::uint64_t trips = SEMEL_TRY(round_trips());
-        const std::uint64_t bytes = bytes_exchanged(cluster_.port());
-        Sample sample = SEMEL_TRY(run_threads(connections, time, [&](std::size_t, std::uint64_t) {
+        return run_threads(connections, time, [&](std::size_t, std::uint64_t) {
             Random& random = system_random();
             const auto account = static_cast<std::int64_t>(random.below(accounts)) + 1;
             const auto amount = static_cast<std::int64_t>(random.below(1000)) + 1;
             return transact(*database_, options, [&](Transaction& tx) { return work(tx, account, amount); });
-        }));
-        const auto count = static_cast<double>(sample.transactions);
-        sample.each["bytes"] = static_cast<double>(bytes_exchanged(cluster_.port()) - bytes) / count;
-        sample.each["round_trips"] = static_cast<double>(SEMEL_TRY(round_trips()) - trips) / count;
-        return sample;
+        });
     }
 
     Result<Sample> run_pgbench(Duration time, std::string_view script) {
-        const pid_t server = server_process(cluster_);
-        const std::size_t before = children_of(server).size();
+        const std::size_t before = server_processes(cluster_);
         auto sample = pgbench_.run(script, time);
-        // Only when the server has seen its processes off is their time known.
-        for (int i = 0; i < 100 && children_of(server).size() > before; ++i)
-            system_clock().sleep(system_clock().now() + std::chrono::milliseconds(10), {});
+        await_departure(cluster_, before);
         return sample;
-    }
-
-    Result<double> number(const std::string& question) const { return std::stod(SEMEL_TRY(cluster_.scalar(question))); }
-
-    /// Of all sessions together. Takes each of them for a moment, so all are connected afterwards.
-    Result<std::uint64_t> round_trips() {
-        std::vector<Pool::Loan> loans;
-        std::uint64_t total = 0;
-        for (int i = 0; i < connections; ++i) {
-            loans.push_back(SEMEL_TRY(database_->pool().acquire(Deadline::never())));
-            total += dynamic_cast<postgres::PostgresSession&>(*loans.back()).round_trips();
-        }
-        return total;
     }
 
     testing::PostgresCluster cluster_;

@@ -10,8 +10,56 @@
 # The generated source defines it: one semel::Migration per file, in order of number, the text
 # byte for byte as in the file.
 #
+# semel_embed_catalogue(<target> <namespace> <dir>)
+#   The same for named statements: files name.sql in <dir> become the entries of
+#   <namespace>::catalogue().
+#
 # The same file is the script that does the writing (cmake -P), so a changed .sql file is enough to
 # make it anew.
+
+if(CMAKE_SCRIPT_MODE_FILE AND DEFINED SEMEL_EMBED_CATALOGUE)
+  file(GLOB files "${SEMEL_EMBED_DIR}/*.sql")
+  list(SORT files)
+  set(bodies "")
+  set(entries "")
+  set(count 0)
+  foreach(file IN LISTS files)
+    get_filename_component(stem "${file}" NAME_WE)
+    if(NOT stem MATCHES "^[a-z][a-z0-9_]*$")
+      message(FATAL_ERROR "${file}: a statement is named name.sql")
+    endif()
+    file(READ "${file}" hex HEX)
+    string(REGEX REPLACE "(............................)" "\\1\n    " bytes "${hex}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
+    string(APPEND bodies "constexpr char text_${stem}[] = {\n    ${bytes}'\\0'};\n")
+    string(APPEND entries "    semel::Catalogue::Entry{\"${stem}\", std::string_view(text_${stem}, sizeof text_${stem} - 1)},\n")
+    math(EXPR count "${count} + 1")
+  endforeach()
+  if(count EQUAL 0)
+    message(FATAL_ERROR "${SEMEL_EMBED_DIR}: no statements found")
+  endif()
+  file(WRITE "${SEMEL_EMBED_CATALOGUE}" "// Made from ${SEMEL_EMBED_DIR} by cmake/SemelEmbedSql.cmake.
+#include \"semel/db/catalogue.hpp\"
+
+#include <array>
+
+namespace {
+
+${bodies}
+constexpr std::array<semel::Catalogue::Entry, ${count}> all{
+${entries}};
+
+}  // namespace
+
+namespace ${SEMEL_EMBED_NAMESPACE} {
+
+semel::Catalogue catalogue() noexcept;
+semel::Catalogue catalogue() noexcept { return semel::Catalogue(all); }
+
+}  // namespace ${SEMEL_EMBED_NAMESPACE}
+")
+  return()
+endif()
 
 if(CMAKE_SCRIPT_MODE_FILE AND DEFINED SEMEL_EMBED_OUTPUT)
   file(GLOB files "${SEMEL_EMBED_DIR}/*.sql")
@@ -76,6 +124,20 @@ function(semel_embed_sql target namespace dir)
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DSEMEL_EMBED_DIR=${folder} -DSEMEL_EMBED_NAMESPACE=${namespace}
             -DSEMEL_EMBED_OUTPUT=${output} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    DEPENDS ${files} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    COMMENT "Embedding ${dir} into ${target}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
+function(semel_embed_catalogue target namespace dir)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${dir})
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/*.sql)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_catalogue.cpp)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DSEMEL_EMBED_DIR=${folder} -DSEMEL_EMBED_NAMESPACE=${namespace}
+            -DSEMEL_EMBED_CATALOGUE=${output} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     DEPENDS ${files} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Embedding ${dir} into ${target}"
     VERBATIM)

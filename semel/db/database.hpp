@@ -2,6 +2,7 @@
 
 #include "semel/base/random.hpp"
 #include "semel/base/time.hpp"
+#include "semel/db/catalogue.hpp"
 #include "semel/db/pool.hpp"
 #include "semel/retry/breaker.hpp"
 #include "semel/retry/budget.hpp"
@@ -18,7 +19,8 @@ struct DatabaseOptions {
     /// Retries of everyone who uses this database, together. Wider than for a remote service: most
     /// reruns here are lost races, not signs of overload.
     BudgetSpec budget{.retry_percent = 100, .floor_per_second = 50};
-    BreakerSpec breaker;  ///< Stops asking a database that is away.
+    BreakerSpec breaker;      ///< Stops asking a database that is away.
+    Catalogue catalogue{{}};  ///< The driver's statements, for the modules that have some of their own.
 };
 
 /// One database: its sessions, and what is known about how it is doing. Thread-safe.
@@ -32,6 +34,7 @@ public:
     [[nodiscard]] Pool& pool() noexcept { return pool_; }
     [[nodiscard]] const Policy& retry() const noexcept { return options_.retry; }
     [[nodiscard]] Duration deadline_default() const noexcept { return options_.deadline; }
+    [[nodiscard]] const Catalogue& catalogue() const noexcept { return options_.catalogue; }
     [[nodiscard]] Budget& budget() noexcept { return budget_; }
     [[nodiscard]] Breaker& breaker() noexcept { return breaker_; }
     [[nodiscard]] Clock& clock() noexcept { return *clock_; }

@@ -55,6 +55,11 @@ public:
         return {};
     }
     void post(const Statement&) override { server_->log.emplace_back("post"); }
+    void post_ahead(const Statement&) override { server_->log.emplace_back("post ahead"); }
+    Result<Rows> look(const Statement&, Deadline) override {
+        server_->log.emplace_back("look");
+        return Rows();
+    }
     Result<Rows> execute(const Statement&, Deadline) override {
         server_->log.emplace_back("execute");
         if (server_->execute_failures.empty()) return Rows();

@@ -81,12 +81,17 @@ public:
     /// Queues a statement for the next flush. Copies its parameters. An error of it surfaces at
     /// that flush (`execute`, `flush` or `commit`).
     virtual void post(const Statement&) = 0;
+    /// As `post`, ahead of everything that is queued. Only while nothing of the transaction was sent.
+    virtual void post_ahead(const Statement&) = 0;
     /// Sends what is queued, then the statement, and waits for all answers.
     [[nodiscard]] virtual Result<Rows> execute(const Statement&, Deadline) = 0;
     /// Sends what is queued and waits for all answers.
     [[nodiscard]] virtual Status flush(Deadline) = 0;
     /// Runs several statements separated by semicolons, without parameters: migrations.
     [[nodiscard]] virtual Status run_script(std::string_view script, Deadline) = 0;
+    /// Runs one statement that only reads, by itself and outside any transaction: one round trip. It sees
+    /// what was committed before it began.
+    [[nodiscard]] virtual Result<Rows> look(const Statement&, Deadline) = 0;
     /// Sends what is queued and commits. `NotCommitted` is definite; a commit that was sent and
     /// not answered is `Unknown`.
     [[nodiscard]] virtual Outcome<> commit(Deadline) = 0;

@@ -44,7 +44,7 @@ public:
             Outcome<> outcome = attempt();
             if (outcome.committed()) return outcome;
             if (outcome.unknown()) {
-                if (options_->lost_commit == LostCommit::resolve)
+                if (lost_commit_ == LostCommit::resolve)
                     outcome = resolve(std::move(outcome).error());
                 else
                     progress_.in_doubt = true;
@@ -81,6 +81,7 @@ private:
             const bool void_conclusion = !undone && undone.error().fault == Fault::conflict;
             return NotCommitted{void_conclusion ? std::move(undone).error() : std::move(done).error()};
         }
+        lost_commit_ = tx.settled_by_rerun() ? LostCommit::rerun : options_->lost_commit;
         SEMEL_FAILPOINT("transact.before_commit");
         Outcome<> outcome = std::move(tx).commit();
         SEMEL_FAILPOINT("transact.after_commit");
@@ -162,6 +163,7 @@ private:
     Schedule schedule_;
     Attempt progress_;
     Mark mark_;
+    LostCommit lost_commit_ = LostCommit::resolve;
 };
 
 }  // namespace

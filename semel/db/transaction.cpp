@@ -26,8 +26,18 @@ Result<T> Transaction::remember(Result<T> result) {
     return result;
 }
 
+void Transaction::open() {
+    sent_ = true;
+    if (!opening_) return;
+    session_->post_ahead({.sql = opening_->sql,
+                          .parameters = std::span(opening_->parameters).first(opening_->count),
+                          .expected_rows = std::nullopt});
+    opening_.reset();
+}
+
 Result<Rows> Transaction::run(const Statement& statement) {
     SEMEL_TRY(usable());
+    open();
     return remember(session_->execute(statement, deadline_));
 }
 
@@ -36,13 +46,20 @@ void Transaction::queue(const Statement& statement) {
     if (first_failure_) session_->post(statement);
 }
 
+void Transaction::queue_ahead(const Statement& statement) {
+    SEMEL_ASSERT(!ended_ && !sent_ && "only while nothing was sent");
+    if (first_failure_) session_->post_ahead(statement);
+}
+
 Status Transaction::flush() {
     SEMEL_TRY(usable());
+    open();
     return remember(session_->flush(deadline_));
 }
 
 Status Transaction::run_script(std::string_view script) {
     SEMEL_TRY(usable());
+    open();
     return remember(session_->run_script(script, deadline_));
 }
 

@@ -1,7 +1,10 @@
 #include "semel/open/open.hpp"
 
+#include "semel/postgres/catalogue.hpp"
 #include "semel/postgres/migrations.hpp"
 #include "semel/postgres/open.hpp"
+#include "semel/sqlite/catalogue.hpp"
+#include "semel/sqlite/migrations.hpp"
 #include "semel/sqlite/open.hpp"
 
 #include <string>
@@ -14,7 +17,10 @@ constexpr std::string_view sqlite_scheme = "sqlite:";
 Result<Driver> sqlite_driver(std::string_view path, Clock& clock) {
     if (path.empty()) return fail(Fault::rejected, "sqlite: needs the path of a file, as in sqlite:/var/lib/shop.db");
     auto store = SEMEL_TRY(sqlite::open(std::string(path), {}, clock));
-    return Driver{.connect = sqlite::connector(std::move(store)), .dialect = Dialect::sqlite, .schema = {}};
+    return Driver{.connect = sqlite::connector(std::move(store)),
+                  .dialect = Dialect::sqlite,
+                  .schema = sqlite::migrations(),
+                  .catalogue = sqlite::catalogue()};
 }
 
 Result<Driver> postgres_driver(std::string_view address, Clock& clock) {
@@ -22,7 +28,8 @@ Result<Driver> postgres_driver(std::string_view address, Clock& clock) {
     options.connection = address;
     return Driver{.connect = SEMEL_TRY(postgres::connector(std::move(options), clock)),
                   .dialect = Dialect::postgres,
-                  .schema = postgres::migrations()};
+                  .schema = postgres::migrations(),
+                  .catalogue = postgres::catalogue()};
 }
 
 }  // namespace
@@ -39,9 +46,12 @@ Result<Driver> driver(std::string_view address, Clock& clock) {
 
 Result<OpenedDatabase> open(std::string_view address, const DatabaseOptions& options, Clock& clock, Random& random) {
     Driver found = SEMEL_TRY(driver(address, clock));
-    return OpenedDatabase{.database = SEMEL_TRY(Database::create(std::move(found.connect), options, clock, random)),
-                          .dialect = found.dialect,
-                          .schema = found.schema};
+    DatabaseOptions with_catalogue = options;
+    with_catalogue.catalogue = found.catalogue;
+    return OpenedDatabase{
+        .database = SEMEL_TRY(Database::create(std::move(found.connect), with_catalogue, clock, random)),
+        .dialect = found.dialect,
+        .schema = found.schema};
 }
 
 }  // namespace semel

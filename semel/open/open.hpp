@@ -14,6 +14,7 @@ struct Driver {
     Connect connect;
     Dialect dialect;
     std::span<const Migration> schema;
+    Catalogue catalogue{{}};
 };
 
 /// The driver for an address: `sqlite:PATH`, or `postgres://user:password@host:port/name` (also libpq's

@@ -29,6 +29,16 @@ constexpr std::array rules{
          "The server rolled the transaction back."},
     Rule{"SM006", "unexpected_row_count", conflict, conflict, conflict, false,
          "A statement changed another number of rows than it declared: someone else was faster."},
+    // Verdicts of a claim: the layers above act on them.
+    Rule{"SM001", "in_progress", rejected, rejected, rejected, false, "A command with the same key is being executed."},
+    Rule{"SM002", "done", rejected, rejected, rejected, false, "The command was executed before; its reply is stored."},
+    Rule{"SM003", "mismatch", rejected, rejected, rejected, false, "The key was used before with another request."},
+    Rule{"SM004", "expired", rejected, rejected, rejected, false,
+         "The key was used before; its reply is no longer kept."},
+    Rule{"SM005", "needs_reconciliation", rejected, rejected, rejected, false,
+         "The command has effects outside whose outcome a person must settle."},
+    Rule{"SM007", "fence_lost", rejected, rejected, rejected, false,
+         "The lease of the command was taken over by someone else."},
     // Retry after a while.
     Rule{"55P03", "lock_not_available", away, away, away, false, "The lock was not granted in time."},
     Rule{"55006", "object_in_use", away, away, away, false, "Someone else is using it at the moment."},

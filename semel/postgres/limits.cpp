@@ -13,7 +13,10 @@ constexpr std::string_view limits_sql =
     "set_config('idle_in_transaction_session_timeout', $3, $5), "
     "set_config('client_connection_check_interval', $4, $5), set_config('DateStyle', 'ISO', $5), "
     // COMMIT tells only by a WARNING that it did not wait for the standby.
-    "set_config('client_min_messages', 'warning', $5)";
+    "set_config('client_min_messages', 'warning', $5), "
+    // A COMMIT that is answered before it is durable, or before the standby has it, promises nothing.
+    "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN "
+    "('off', 'local', 'remote_write') THEN 'on' ELSE current_setting('synchronous_commit') END, $5)";
 
 /// Zero would mean no limit, and the server counts in 32 bits.
 std::int64_t milliseconds(Duration duration) noexcept {

@@ -33,6 +33,31 @@ TEST_F(Limit, OfAStatementHasItsName) {
     EXPECT_EQ(session->state(), SessionState::idle);
 }
 
+TEST_F(Limit, CommitIsAnsweredOnlyWhenItIsDurableWhateverTheRoleWasTold) {
+    sql("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$");
+    auto session = open();
+    for (const Isolation isolation : {Isolation::read_committed, Isolation::serializable}) {
+        Transaction tx(*session, {.isolation = isolation}, soon());
+        const auto rows = tx.execute("SELECT current_setting('synchronous_commit')");
+        ASSERT_TRUE(rows) << rows.error().describe();
+        EXPECT_EQ(rows->scalar<std::string>(), "on");
+        ASSERT_TRUE(std::move(tx).rollback());
+    }
+}
+
+TEST_F(Limit, OfOneInAHurryDoesNotBindWhoLooksAfterIt) {
+    auto session = open();
+    {
+        Transaction tx(*session, {.statement_timeout = std::chrono::milliseconds(20)}, soon());
+        ASSERT_TRUE(tx.execute("SELECT 1"));
+        ASSERT_TRUE(std::move(tx).rollback());
+    }
+    const auto rows =
+        session->look({.sql = "SELECT 1 FROM pg_sleep(0.2)", .parameters = {}, .expected_rows = {}}, soon());
+    ASSERT_TRUE(rows) << rows.error().describe();
+    EXPECT_EQ(session->state(), SessionState::idle);
+}
+
 TEST_F(Limit, OfALockHasItsName) {
     sql("CREATE TABLE item (id int PRIMARY KEY)");
     auto holder = open();

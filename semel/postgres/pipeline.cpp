@@ -4,6 +4,8 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
+
 namespace semel::postgres {
 
 void Pipeline::stop_using_names() noexcept {
@@ -38,6 +40,11 @@ void Pipeline::add_evictions() {
         add_plain(Step::housekeeping, texts_.back().c_str());
     }
     add_sync();
+}
+
+void Pipeline::move_last_to(std::size_t index) {
+    SEMEL_ASSERT(index < items_.size());
+    std::rotate(items_.begin() + static_cast<std::ptrdiff_t>(index), items_.end() - 1, items_.end());
 }
 
 void Pipeline::clear() noexcept {

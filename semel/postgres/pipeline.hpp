@@ -63,6 +63,8 @@ public:
     /// Queues a statement without parameters that must never run under a name. The text outlives it.
     void add_plain(Step step, const char* sql);
     void add_sync();
+    /// Moves what was added last ahead of the item at `index`.
+    void move_last_to(std::size_t index);
     /// Queues the removal of statements the cache gave up, as a segment of its own.
     void add_evictions();
 

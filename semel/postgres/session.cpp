@@ -46,6 +46,7 @@ Status PostgresSession::begin(const TransactionOptions& options, Deadline deadli
     pipeline_.clear();
     pipeline_.add_evictions();
     queue_limits(deadline);
+    begin_items_ = pipeline_.size();
     return {};
 }
 
@@ -56,18 +57,28 @@ void PostgresSession::queue_limits(Deadline deadline) {
         limits.add_to(pipeline_, Limits::Reach::transaction);
         return;
     }
-    if (limits != limits_in_force_) {
-        // Ahead of BEGIN in a segment of its own, so that a rollback does not undo them.
-        limits.add_to(pipeline_, Limits::Reach::session);
-        pipeline_.add_sync();
-        limits_queued_ = limits;
-    }
+    queue_session_limits(limits);
     pipeline_.add_plain(Step::begin, begin_text(transaction_, read_committed_by_default_));
+}
+
+void PostgresSession::queue_session_limits(const Limits& limits) {
+    if (limits == limits_in_force_) return;
+    // Ahead of BEGIN in a segment of its own, so that a rollback does not undo them.
+    limits.add_to(pipeline_, Limits::Reach::session);
+    pipeline_.add_sync();
+    limits_queued_ = limits;
 }
 
 void PostgresSession::post(const Statement& statement) {
     if (state_ != SessionState::transaction || !queue_failure_) return;
     queue_failure_ = queue(Step::statement, statement);
+}
+
+void PostgresSession::post_ahead(const Statement& statement) {
+    SEMEL_ASSERT(!begun_ && "post_ahead after something was sent");
+    if (state_ != SessionState::transaction || !queue_failure_) return;
+    queue_failure_ = queue(Step::statement, statement);
+    if (queue_failure_) pipeline_.move_last_to(begin_items_);
 }
 
 Status PostgresSession::queue(Step step, const Statement& statement) {
@@ -100,6 +111,22 @@ Result<Rows> PostgresSession::execute(const Statement& statement, Deadline deadl
     Rows counted;
     counted.set_affected(*statement.expected_rows);
     return counted;
+}
+
+Result<Rows> PostgresSession::look(const Statement& statement, Deadline deadline) {
+    if (state_ == SessionState::closed) return fail(closed_session());
+    SEMEL_ASSERT(state_ == SessionState::idle && "look inside a transaction");
+    pipeline_.clear();
+    // The limits of the transaction before may have been those of someone in a hurry.
+    if (direct_ && !borrowed_) queue_session_limits(limits_of({}, options_, deadline, clock_->now(), true));
+    SEMEL_TRY(pipeline_.add(Step::awaited, statement.sql.text(), statement.parameters));
+    Turn turn;
+    const Wait wait = exchange(turn, deadline);
+    if (wait == Wait::ready && !turn.error) return std::move(turn.rows);
+    // Nothing was open, so there is nothing to roll back unless the connection is gone.
+    Error error = give_up(wait, turn, deadline);
+    if (state_ == SessionState::failed) ended();
+    return fail(std::move(error));
 }
 
 Status PostgresSession::flush(Deadline deadline) {

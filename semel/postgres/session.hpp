@@ -41,6 +41,8 @@ public:
 
     [[nodiscard]] Status begin(const TransactionOptions& options, Deadline deadline) override;
     void post(const Statement& statement) override;
+    void post_ahead(const Statement& statement) override;
+    [[nodiscard]] Result<Rows> look(const Statement& statement, Deadline deadline) override;
     [[nodiscard]] Result<Rows> execute(const Statement& statement, Deadline deadline) override;
     [[nodiscard]] Status flush(Deadline deadline) override;
     [[nodiscard]] Status run_script(std::string_view script, Deadline deadline) override;
@@ -78,6 +80,7 @@ private:
     [[nodiscard]] Status queue(Step step, const Statement& statement);
     [[nodiscard]] std::string_view expecting(const Statement& statement);
     void queue_limits(Deadline deadline);
+    void queue_session_limits(const Limits& limits);
     void queue_mark();
     [[nodiscard]] bool wants_mark() const noexcept;
     /// Whether statements can be sent now; else the Error that says why not.
@@ -112,10 +115,11 @@ private:
     std::optional<Limits> limits_in_force_;  ///< On the session itself, where they are known.
 
     TransactionOptions transaction_;
-    bool begun_ = false;         ///< The server has answered BEGIN.
-    bool posted_ = false;        ///< Something is queued behind BEGIN.
-    bool mark_current_ = false;  ///< Nothing was sent since the mark was taken.
-    bool in_doubt_ = false;      ///< COMMIT was sent and not answered.
+    std::size_t begin_items_ = 0;  ///< Queued up to and with BEGIN and its limits.
+    bool begun_ = false;           ///< The server has answered BEGIN.
+    bool posted_ = false;          ///< Something is queued behind BEGIN.
+    bool mark_current_ = false;    ///< Nothing was sent since the mark was taken.
+    bool in_doubt_ = false;        ///< COMMIT was sent and not answered.
     Mark mark_;
     Status queue_failure_;  ///< Of a post that could not be encoded.
     Status first_failure_;  ///< Of the transaction: why it can only be rolled back.

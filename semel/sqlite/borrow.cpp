@@ -84,6 +84,19 @@ void BorrowedSession::post(const Statement& statement) {
     if (state_ == SessionState::transaction) work_.add(statement);
 }
 
+void BorrowedSession::post_ahead(const Statement& statement) {
+    SEMEL_ASSERT(state_ != SessionState::idle && "post_ahead outside a transaction");
+    if (state_ == SessionState::transaction) work_.add_ahead(statement);
+}
+
+Result<Rows> BorrowedSession::look(const Statement& statement, Deadline deadline) {
+    if (state_ == SessionState::closed) return fail(Fault::broken, "look: the borrowed connection was released");
+    SEMEL_ASSERT(state_ == SessionState::idle && "look inside a transaction");
+    Limits alone = limits(deadline);
+    alone.access = Access::read_only;
+    return connection_->run(statement, alone);
+}
+
 Status BorrowedSession::flush_into_transaction(Deadline deadline) {
     // Without a transaction each statement would commit by itself.
     if (!connection_->in_transaction()) return fail(Fault::conflict, "the transaction was rolled back beneath us");

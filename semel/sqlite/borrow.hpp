@@ -22,6 +22,8 @@ public:
 
     [[nodiscard]] Status begin(const TransactionOptions& options, Deadline deadline) override;
     void post(const Statement& statement) override;
+    void post_ahead(const Statement& statement) override;
+    [[nodiscard]] Result<Rows> look(const Statement& statement, Deadline deadline) override;
     [[nodiscard]] Result<Rows> execute(const Statement& statement, Deadline deadline) override;
     [[nodiscard]] Status flush(Deadline deadline) override;
     [[nodiscard]] Status run_script(std::string_view script, Deadline deadline) override;

@@ -1,4 +1,5 @@
 #include "semel/sqlite/connection.hpp"
+#include "semel/sqlite/functions.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, Us
     sqlite3_busy_handler(raw, on_busy, connection.get());
     sqlite3_progress_handler(raw, progress_instructions, on_progress, connection.get());
     connection->handlers_set_ = true;
+    add_functions(raw, clock);
     connection->own_statement_ = true;
     if (Status ready = connection->configure(use, limits); !ready) return fail(explain(std::move(ready).error(), path));
     connection->own_statement_ = false;
@@ -103,6 +105,7 @@ std::unique_ptr<Connection> Connection::borrow(sqlite3* database, Handlers handl
     // A statement or two of one transaction: more than these need not be kept compiled.
     constexpr std::size_t statements_max = 16;
     std::unique_ptr<Connection> connection(new Connection(nullptr, database, statements_max, clock));
+    add_functions(database, clock);
     if (handlers == Handlers::ours) {
         const auto timeout = connection->setting("PRAGMA busy_timeout", {});
         connection->busy_timeout_before_ = timeout ? std::stoi("0" + *timeout) : 0;

@@ -1,5 +1,6 @@
 #include "semel/sqlite/failure.hpp"
 
+#include "semel/db/own_code.hpp"
 #include "semel/sqlite/constraint_name.hpp"
 #include "semel/sqlite/failure_table.hpp"
 
@@ -75,6 +76,12 @@ Error failure(sqlite3* database, const Said& said, Phase phase) {
     if (primary_of(said.code) == SQLITE_CONSTRAINT) {
         error.cause.constraint = constraint_name(database, said.code, said.text);
         error.message = constraint_message(said.code, error.cause.constraint, said.text);
+        return error;
+    }
+    if (const OwnCode* own = said.code == SQLITE_ERROR ? own_code(said.text) : nullptr) {
+        error.fault = own->fault;
+        error.message = own->message;
+        error.cause.code = own->code;
         return error;
     }
     if (primary_of(said.code) == SQLITE_BUSY) error.cause.timeout = Timeout::lock;

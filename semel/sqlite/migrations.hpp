@@ -6,8 +6,8 @@
 
 namespace semel::sqlite {
 
-/// The steps of Semel's schema in SQLite. None yet: what PostgreSQL needs functions for, such as
-/// an expected row count, this driver does itself.
-[[nodiscard]] inline std::span<const Migration> migrations() noexcept { return {}; }
+/// Semel's schema in SQLite, from migrations/, embedded when it was built. What PostgreSQL needs
+/// functions for, such as an expected row count, this driver does itself.
+[[nodiscard]] std::span<const Migration> migrations() noexcept;
 
 }  // namespace semel::sqlite

@@ -1,5 +1,6 @@
 #include "semel/sqlite/posted.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace semel::sqlite {
@@ -26,6 +27,11 @@ void Posted::add(const Statement& statement) {
         }
         values_.push_back(value);
     }
+}
+
+void Posted::add_ahead(const Statement& statement) {
+    add(statement);
+    std::rotate(entries_.begin(), entries_.end() - 1, entries_.end());
 }
 
 void Posted::clear() noexcept {

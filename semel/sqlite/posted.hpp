@@ -21,6 +21,8 @@ public:
     Posted& operator=(const Posted&) = delete;
 
     void add(const Statement& statement);
+    /// As `add`, ahead of all others.
+    void add_ahead(const Statement& statement);
     void clear() noexcept;
 
     [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }

@@ -26,6 +26,19 @@ void StoreSession::post(const Statement& statement) {
     if (state_ == SessionState::transaction) member_.work.add(statement);
 }
 
+void StoreSession::post_ahead(const Statement& statement) {
+    SEMEL_ASSERT(state_ != SessionState::idle && !has_turn_ && "post_ahead after something was sent");
+    if (state_ == SessionState::transaction) member_.work.add_ahead(statement);
+}
+
+Result<Rows> StoreSession::look(const Statement& statement, Deadline deadline) {
+    SEMEL_TRY(begin({.access = Access::read_only}, deadline));
+    Result<Rows> rows = execute(statement, deadline);
+    Status undone = rollback(deadline);
+    if (rows && !undone) return fail(std::move(undone).error());
+    return rows;
+}
+
 bool StoreSession::reads_apart() const noexcept { return options_.access == Access::read_only && store_->has_file(); }
 
 Status StoreSession::usable() const {

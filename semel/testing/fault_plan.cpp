@@ -11,6 +11,7 @@ std::string_view name(Step step) noexcept {
         case Step::connect: return "connect";
         case Step::begin: return "begin";
         case Step::post: return "post";
+        case Step::look: return "look";
         case Step::execute: return "execute";
         case Step::flush: return "flush";
         case Step::script: return "script";

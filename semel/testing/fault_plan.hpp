@@ -12,7 +12,7 @@
 namespace semel::testing {
 
 /// What code can ask of a database.
-enum class Step : std::uint8_t { connect, begin, post, execute, flush, script, commit, rollback, resolve, reset };
+enum class Step : std::uint8_t { connect, begin, post, look, execute, flush, script, commit, rollback, resolve, reset };
 [[nodiscard]] std::string_view name(Step) noexcept;
 
 /// How one step fails.

@@ -79,6 +79,17 @@ void FaultySession::post(const Statement& statement) {
     if (failure && !posted_failure_) posted_failure_ = std::move(failure);
 }
 
+void FaultySession::post_ahead(const Statement& statement) {
+    auto failure = plan_->take(Step::post);
+    if (!inner_) return;
+    if (!failure || failure->when == When::after) inner_->post_ahead(statement);
+    if (failure && !posted_failure_) posted_failure_ = std::move(failure);
+}
+
+Result<Rows> FaultySession::look(const Statement& statement, Deadline deadline) {
+    return around<Rows>(Step::look, [&]() -> Result<Rows> { return inner_->look(statement, deadline); });
+}
+
 Result<Rows> FaultySession::execute(const Statement& statement, Deadline deadline) {
     return around<Rows>(Step::execute, [&]() -> Result<Rows> {
         if (auto error = surfaced(deadline)) return fail(*std::move(error));

@@ -22,6 +22,8 @@ public:
     Status begin(const TransactionOptions&, Deadline) override;
     /// A failed `post` surfaces where a real one does: at the next verb that waits.
     void post(const Statement&) override;
+    void post_ahead(const Statement&) override;
+    Result<Rows> look(const Statement&, Deadline) override;
     Result<Rows> execute(const Statement&, Deadline) override;
     Status flush(Deadline) override;
     Status run_script(std::string_view script, Deadline) override;

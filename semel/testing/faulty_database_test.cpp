@@ -31,6 +31,10 @@ public:
         return {};
     }
     void post(const Statement& statement) override { pending_.emplace_back(statement.sql.text()); }
+    void post_ahead(const Statement& statement) override {
+        pending_.insert(pending_.begin(), std::string(statement.sql.text()));
+    }
+    Result<Rows> look(const Statement&, Deadline) override { return Rows(); }
     Result<Rows> execute(const Statement& statement, Deadline) override {
         pending_.emplace_back(statement.sql.text());
         return Rows();

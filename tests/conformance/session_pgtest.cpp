@@ -184,6 +184,52 @@ TEST_P(SessionConformance, FailsAsAConflictWhenAnotherNumberOfRowsChanged) {
     EXPECT_EQ(items(), 1) << "the COMMIT behind the stale write was never reached";
 }
 
+TEST_P(SessionConformance, SendsFirstWhatWasPostedAhead) {
+    const auto outcome = transact(*database, [&](Transaction& tx) -> Status {
+        tx.post("UPDATE item SET amount = amount * 10");
+        tx.post_ahead("UPDATE item SET amount = amount + 1");
+        tx.post_ahead("INSERT INTO item (id, code, amount) VALUES ($1, 'a', 1)", 1);
+        return {};
+    });
+    ASSERT_TRUE(outcome.committed()) << outcome.error().describe();
+    EXPECT_EQ(count("SELECT amount FROM item"), 20);
+}
+
+TEST_P(SessionConformance, OpensWithItsOpeningOnlyIfItWaits) {
+    const auto waits = transact(*database, [&](Transaction& tx) -> Result<std::int64_t> {
+        const std::int64_t id = 1;
+        tx.open_with("INSERT INTO item (id, code, amount) VALUES ($1, 'a', 1)", id);
+        EXPECT_FALSE(tx.sent());
+        const Rows rows = SEMEL_TRY(tx.execute("SELECT count(*) FROM item"));
+        EXPECT_TRUE(tx.sent());
+        return rows.scalar<std::int64_t>();
+    });
+    ASSERT_TRUE(waits.committed()) << waits.error().describe();
+    EXPECT_EQ(waits.value(), 1);
+    const auto posts = transact(*database, [&](Transaction& tx) -> Status {
+        tx.open_with("INSERT INTO item (id, code, amount) VALUES (2, 'b', 1)");
+        tx.post("UPDATE item SET amount = 7");
+        return {};
+    });
+    ASSERT_TRUE(posts.committed()) << posts.error().describe();
+    EXPECT_EQ(items(), 1);
+}
+
+TEST_P(SessionConformance, LooksAtWhatIsCommittedOutsideAnyTransaction) {
+    ASSERT_TRUE(insert(1, "a", 1).committed());
+    auto loan = database->pool().acquire(soon());
+    ASSERT_TRUE(loan) << loan.error().describe();
+    Session& session = **loan;
+    const auto look = [&](Sql sql) {
+        return session.look({.sql = sql, .parameters = {}, .expected_rows = std::nullopt}, soon());
+    };
+    EXPECT_EQ(look("SELECT count(*) FROM item")->scalar<std::int64_t>(), 1);
+    EXPECT_EQ(session.state(), SessionState::idle);
+    EXPECT_FALSE(look("SELECT nothing FROM nowhere"));
+    EXPECT_EQ(session.state(), SessionState::idle) << "a failed look leaves nothing to roll back";
+    EXPECT_EQ(look("SELECT count(*) FROM item")->scalar<std::int64_t>(), 1);
+}
+
 TEST_P(SessionConformance, AcceptsTheExpectedNumberOfRows) {
     ASSERT_TRUE(insert(1, "a", 1).committed());
     const auto outcome = transact(*database, [&](Transaction& tx) -> Status {

@@ -58,7 +58,9 @@ protected:
         auto made = driver(address_);
         ASSERT_TRUE(made) << made.error().describe();
         driver_ = *std::move(made);
-        database = Database::create(driver_.connect, {}).value();
+        DatabaseOptions options;
+        options.catalogue = driver_.catalogue;
+        database = Database::create(driver_.connect, options).value();
         const auto migrated =
             migrate(*database, "semel", driver_.schema, Deadline::after(now(), std::chrono::seconds(30)));
         ASSERT_TRUE(migrated) << migrated.error().describe();

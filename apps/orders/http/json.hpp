@@ -1,0 +1,28 @@
+#pragma once
+
+#include "apps/orders/domain/enforcement.hpp"
+#include "apps/orders/domain/payment.hpp"
+#include "apps/orders/domain/quote.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace orders {
+
+// The representations of the API: JSON text. Sums are strings, because a JSON number may lose digits on its way.
+
+[[nodiscard]] std::string json_of(const Quote& quote);
+[[nodiscard]] std::string json_of(const semel::Uuid& quote_id, const QuoteItem& item);
+[[nodiscard]] std::string json_of(const Payment& payment);
+[[nodiscard]] std::string json_of(const Case& opened);
+[[nodiscard]] std::string json_of(const EnforcementAction& action);
+
+/// `{"items":[…],"nextCursor":"…"}`; without a cursor it is the last page.
+[[nodiscard]] std::string json_of(const std::vector<Quote>& quotes, const std::optional<std::string>& next);
+[[nodiscard]] std::string json_of(const std::vector<Payment>& payments, const std::optional<std::string>& next);
+[[nodiscard]] std::string json_of(const std::vector<Case>& cases, const std::optional<std::string>& next);
+[[nodiscard]] std::string json_of(const std::vector<EnforcementAction>& actions,
+                                  const std::optional<std::string>& next);
+
+}  // namespace orders

@@ -1,0 +1,113 @@
+#include "apps/orders/handlers/payments.hpp"
+#include "apps/orders/http/answer.hpp"
+#include "apps/orders/http/fields.hpp"
+#include "apps/orders/http/json.hpp"
+#include "apps/orders/http/routes.hpp"
+#include "apps/orders/storage/payments.hpp"
+
+namespace orders {
+namespace {
+
+using semel::CommandDecision;
+using semel::http::Problem;
+using semel::http::Request;
+using semel::http::Response;
+using semel::Result;
+using semel::Work;
+
+std::string location_of(const Payment& payment) { return "/api/v1/payments/" + payment.id.text(); }
+
+tl::expected<CreatePayment, Problem> payment_in(std::string_view body) {
+    Fields fields(body);
+    CreatePayment asked{.reference = fields.code("reference"),
+                        .amount = fields.amount("amount"),
+                        .currency = fields.currency("currency")};
+    if (auto problem = fields.problem()) return tl::unexpected(*std::move(problem));
+    return asked;
+}
+
+Result<CommandDecision> post_payment(const Request& request, Work& work) {
+    const auto asked = payment_in(request.body);
+    if (!asked) return reject(asked.error(), request);
+    const Payment payment = create_payment(*asked, work);
+    return created(json_of(payment), location_of(payment));
+}
+
+/// The reference is taken: the same payment told twice, or two that cannot both be right.
+Result<CommandDecision> post_known_payment(const Request& request, Work& work) {
+    const auto asked = payment_in(request.body);
+    if (!asked) return reject(asked.error(), request);
+    const auto handled = SEMEL_TRY(settle_payment(*asked, work));
+    if (const auto* refusal = std::get_if<Refusal>(&handled)) return reject(problem_of(*refusal), request);
+    const auto& payment = std::get<Payment>(handled);
+    return existing(json_of(payment), location_of(payment));
+}
+
+/// A payment is one short transaction: a worker that is silent for this long is gone, and another takes over.
+constexpr semel::Duration payment_lease = std::chrono::seconds(5);
+
+/// For a worker, who has nothing but the body: the same answers, decided by reading first.
+Result<semel::Finish> execute_payment(semel::LeasedWork& leased) {
+    const auto asked = payment_in(leased.payload_text());
+    if (!asked)
+        return semel::Finish(
+            semel::Rejection{.reply = semel::http::reply_of(asked.error(), leased.command().correlation_id),
+                             .replay = semel::Replay::yes});
+    const std::string correlation_id = leased.command().correlation_id;
+    return semel::Finish([asked = *asked, correlation_id](Work& work) -> Result<CommandDecision> {
+        const auto settled = SEMEL_TRY(settle_or_create_payment(asked, work));
+        if (const auto* refusal = std::get_if<Refusal>(&settled.handled))
+            return semel::Rejection{.reply = semel::http::reply_of(problem_of(*refusal), correlation_id),
+                                    .replay = semel::Replay::yes};
+        const auto& payment = std::get<Payment>(settled.handled);
+        return settled.is_new ? created(json_of(payment), location_of(payment))
+                              : existing(json_of(payment), location_of(payment));
+    });
+}
+
+std::optional<Problem> check_payment(const Request& request) {
+    const auto asked = payment_in(request.body);
+    if (asked) return std::nullopt;
+    return asked.error();
+}
+
+Response get_payment(semel::Database& database, const Request& request) {
+    const auto id = id_in(request, "id");
+    if (!id) return problem_response(id.error(), request);
+    const auto payment = find_payment(database, request.retry.deadline, request.who.tenant, *id);
+    if (!payment) return unreadable(payment.error(), request);
+    return *payment ? found(json_of(**payment)) : no_such("payment", request);
+}
+
+Response get_payments(semel::Database& database, const Request& request) {
+    const auto slice = slice_of(request, Collection::payments);
+    if (!slice) return problem_response(slice.error(), request);
+    auto payments = list_payments(database, request.retry.deadline, request.who.tenant, *slice);
+    if (!payments) return unreadable(payments.error(), request);
+    const auto next = next_cursor(*payments, *slice, Collection::payments);
+    return found(json_of(*payments, next));
+}
+
+}  // namespace
+
+semel::Status add_payment_operation(semel::Operations& all, const RetentionOf& retention) {
+    return all.add(create_payment_operation, execute_payment,
+                   {.retention = retention(create_payment_operation), .lease = payment_lease});
+}
+
+void add_payment_routes(semel::http::Router& router, const RouteContext& context) {
+    semel::http::Route route = context.commands.route(
+        {.operation = std::string(create_payment_operation),
+         .handle = post_payment,
+         .options = {.retention = context.retention(create_payment_operation)},
+         .natural_keys = {{.constraint = std::string(payment_reference_key), .decide = post_known_payment}}});
+    router.add("POST", "/api/v1/payments",
+               with_async(std::move(route), create_payment_operation, check_payment, context.async, context.commands));
+    semel::Database& database = context.database;
+    router.add("GET", "/api/v1/payments",
+               {.handle = [&database](Request& request) { return get_payments(database, request); }});
+    router.add("GET", "/api/v1/payments/{id}",
+               {.handle = [&database](Request& request) { return get_payment(database, request); }});
+}
+
+}  // namespace orders

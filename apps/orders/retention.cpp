@@ -1,0 +1,27 @@
+#include "apps/orders/retention.hpp"
+
+#include "semel/base/log.hpp"
+
+namespace orders {
+namespace {
+
+/// A pass that takes longer goes on in the next one.
+constexpr semel::Duration pass_limit = std::chrono::minutes(1);
+
+void run(const std::stop_token& stop, semel::Database& database, const semel::RetentionOptions& options,
+         semel::Duration every) {
+    semel::Clock& clock = database.clock();
+    while (clock.sleep(clock.now() + every, stop) == semel::Wake::timeout) {
+        const auto report =
+            semel::apply_retention(database, options, semel::Deadline::after(clock.now(), pass_limit), stop);
+        if (!report) semel::log(semel::LogLevel::warning, "retention: " + report.error().describe());
+    }
+}
+
+}  // namespace
+
+RetentionRunner::RetentionRunner(semel::Database& database, const semel::RetentionOptions& options,
+                                 semel::Duration every)
+    : thread_([&database, options, every](const std::stop_token& stop) { run(stop, database, options, every); }) {}
+
+}  // namespace orders

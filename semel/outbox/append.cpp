@@ -1,0 +1,62 @@
+#include "semel/outbox/append.hpp"
+
+#include "semel/base/failpoint.hpp"
+#include "semel/db/lock_key.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace semel {
+namespace {
+
+/// The advisory lock of a stripe: 64 bits of a digest in a domain of its own.
+std::int64_t stripe_lock(std::uint32_t stripe) {
+    const std::array<std::byte, 2> bytes{static_cast<std::byte>(stripe >> 8U), static_cast<std::byte>(stripe & 0xffU)};
+    return lock_key("semel.append", bytes);
+}
+
+}  // namespace
+
+AggregatePlace place_of(std::string_view tenant, const Aggregate& aggregate) {
+    Sha256 sha;
+    for (const std::string_view part : {std::string_view("semel.aggregate"), tenant, std::string_view(aggregate.type),
+                                        std::string_view(aggregate.id)})
+        sha.add_part(bytes_of(part));
+    const std::uint64_t number = leading_number(std::move(sha).finish());
+    return {.partition = static_cast<std::uint32_t>(number % partition_count),
+            .stripe = static_cast<std::uint32_t>(number % stripe_count)};
+}
+
+Result<AppendStatements> AppendStatements::from(const Catalogue& catalogue) {
+    return AppendStatements{.lock = SEMEL_TRY(catalogue.find("append_lock")),
+                            .version = SEMEL_TRY(catalogue.find("append_version")),
+                            .event = SEMEL_TRY(catalogue.find("append_event"))};
+}
+
+Uuid Outbox::append(Event event) {
+    const Uuid id = ids_.next();
+    const AggregatePlace place = place_of(tenant_, event.aggregate);
+    pending_.push_back({.id = id, .event = std::move(event), .place = place});
+    return id;
+}
+
+void Outbox::post_to(Transaction& tx) {
+    if (pending_.empty()) return;
+    std::vector<std::int64_t> locks;
+    locks.reserve(pending_.size());
+    for (const Pending& pending : pending_) locks.push_back(stripe_lock(pending.place.stripe));
+    std::ranges::sort(locks);
+    locks.erase(std::ranges::unique(locks).begin(), locks.end());
+    for (const std::int64_t lock : locks) tx.post(statements_->lock, lock);
+    SEMEL_FAILPOINT("outbox.before_append");
+    for (const Pending& pending : pending_) {
+        const Aggregate& aggregate = pending.event.aggregate;
+        if (aggregate.version) tx.post(statements_->version, tenant_, aggregate.type, aggregate.id, *aggregate.version);
+        tx.post(statements_->event, pending.id, tenant_, aggregate.type, aggregate.id, aggregate.version,
+                pending.event.type, pending.event.payload, pending.event.headers,
+                static_cast<std::int64_t>(pending.place.partition));
+    }
+    pending_.clear();
+}
+
+}  // namespace semel

@@ -1,0 +1,1 @@
+SELECT semel.claim_guard($1, $2, $3)

@@ -1,0 +1,1 @@
+SELECT semel.claim_lock($1)

@@ -1,0 +1,1 @@
+SELECT semel.fence($1, $2, $3)

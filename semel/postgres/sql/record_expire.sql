@@ -1,0 +1,7 @@
+-- What a person must still settle is kept, whatever its age.
+UPDATE semel.command_record SET state = 'expired', status = NULL, headers = NULL, body = NULL, payload = NULL
+WHERE identity IN (SELECT identity FROM semel.command_record
+                   WHERE expires_at <= now() AND state IN ('succeeded', 'failed')
+                     AND NOT EXISTS (SELECT 1 FROM semel.call c WHERE c.identity = semel.command_record.identity
+                                     AND c.status IN ('intended', 'unknown'))
+                   ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)

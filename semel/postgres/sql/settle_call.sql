@@ -1,0 +1,2 @@
+UPDATE semel.call SET status = $2, response_status = $3, response = $4, last_error = $5, updated_at = clock_timestamp()
+WHERE call_id = $1 AND status = 'unknown'

@@ -1,0 +1,2 @@
+INSERT INTO semel.settlement (identity, call_id, settlement, who, reason, settled_at) VALUES ($1, $2, $3, $4, $5,
+    clock_timestamp())

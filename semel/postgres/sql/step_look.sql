@@ -1,0 +1,1 @@
+SELECT result FROM semel.command_step WHERE identity = $1 AND name = $2

@@ -1,0 +1,2 @@
+-- No standby to wait for.
+SELECT 1

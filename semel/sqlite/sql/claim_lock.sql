@@ -1,0 +1,2 @@
+-- One writer at a time: there is nothing to lock.
+SELECT $1

@@ -1,0 +1,2 @@
+-- One writer at a time: there is nobody to wait for.
+SELECT $1

@@ -1,0 +1,1 @@
+SELECT count(*) FROM semel_command_step WHERE identity = $1
