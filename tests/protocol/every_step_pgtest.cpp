@@ -151,7 +151,7 @@ TEST_P(EveryStep, OfAFinalRefusalMayFailAndItHasNone) {
                 return Rejection{.reply = no, .replay = Replay::yes};
             };
         },
-        [no](const std::string&) { return no; }, true);
+        [&no](const std::string&) -> Reply { return {no}; }, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, EveryStep, ::testing::Values(Target::sqlite, Target::postgres),

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <ostream>
 #include <string>
 #include <thread>
 
@@ -86,7 +87,7 @@ inline void post_payment(Work& work, const std::string& id) {
 }
 
 /// Only posts: one flush in all.
-inline auto pays_blindly(std::string id) {
+inline auto pays_blindly(const std::string& id) {
     return [id](Work& work) -> Result<Reply> {
         post_payment(work, id);
         return reply_of(id);
@@ -94,7 +95,7 @@ inline auto pays_blindly(std::string id) {
 }
 
 /// Reads first: the claim is answered before COMMIT is sent.
-inline auto pays_after_reading(std::string id) {
+inline auto pays_after_reading(const std::string& id) {
     return [id](Work& work) -> Result<Reply> {
         SEMEL_TRY(work.tx.execute("SELECT epoch FROM till WHERE id = 1"));
         post_payment(work, id);
@@ -154,8 +155,8 @@ struct Ledger {
     std::string payments, events, records;
     friend bool operator==(const Ledger&, const Ledger&) = default;
 };
-inline void PrintTo(const Ledger& ledger, std::ostream* out) {
-    *out << ledger.payments << " payments, " << ledger.events << " events, " << ledger.records << " records";
+inline std::ostream& operator<<(std::ostream& out, const Ledger& ledger) {
+    return out << ledger.payments << " payments, " << ledger.events << " events, " << ledger.records << " records";
 }
 inline Ledger ledger(const testing::PostgresCluster& server, std::string_view database) {
     const auto ask = [&](const std::string& sql) { return server.scalar(sql, database).value_or("no answer"); };
