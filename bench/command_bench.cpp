@@ -89,10 +89,12 @@ std::string without_protocol() {
     return joined({"\\startpipeline\nBEGIN;\n", payment_sql, event_sql, record_sql, "COMMIT;\n\\endpipeline\n"});
 }
 
-constexpr std::string_view lookup = R"(
-\set n random(1, 20000)
-SELECT fingerprint, state, expires_at <= clock_timestamp(), status, headers, body FROM semel.command_record WHERE identity = :n;
-)";
+/// The very statement that the Executor looks with.
+std::string lookup() {
+    std::string text(postgres::catalogue().find("record_look").value().text());
+    text.replace(text.find("$1"), 2, ":n");
+    return "\\set n random(1, 20000)\n" + text + ";\n";
+}
 
 Result<Reply> pay(Work& work, std::int64_t account, std::int64_t amount) {
     const Uuid id = new_uuid();
@@ -119,13 +121,13 @@ Command command(std::string_view key, std::uint32_t attempt = 1) {
 /// One server, with as many connections of ours and of pgbench's.
 class Bench {
 public:
-    static Result<Bench> create(const testing::PostgresCluster& cluster, int connections) {
+    static Result<Bench> create(const testing::PostgresCluster& cluster, int connections, std::size_t cache_bytes = 0) {
         DatabaseOptions options;
         options.pool.size = static_cast<std::size_t>(connections);
         options.catalogue = postgres::catalogue();
         auto connector = SEMEL_TRY(postgres::connector({.connection = cluster.url()}));
         auto database = SEMEL_TRY(Database::create(std::move(connector), options));
-        auto executor = SEMEL_TRY(Executor::create(*database, {.cache_bytes = 0}));
+        auto executor = SEMEL_TRY(Executor::create(*database, {.cache_bytes = cache_bytes}));
         auto pgbench = SEMEL_TRY(Pgbench::create(cluster, connections));
         return Bench(cluster, connections, std::move(database), std::move(executor), std::move(pgbench));
     }
@@ -147,11 +149,11 @@ public:
                                            [](Work& work) { return pay(work, 1, 1); }));
         });
     }
-    Side pgbench(std::string name, std::string script) {
-        return {std::move(name), [this, script = std::move(script)](Duration time) {
+    Side pgbench(std::string name, std::string script, int threads = 2) {
+        return {std::move(name), [this, script = std::move(script), threads](Duration time) {
                     return with_server_costs(*cluster_, [&] {
                         const std::size_t before = server_processes(*cluster_);
-                        auto sample = pgbench_.run(script, time);
+                        auto sample = pgbench_.run(script, time, threads);
                         await_departure(*cluster_, before);
                         return sample;
                     });
@@ -239,14 +241,19 @@ Status run(const Settings& settings) {
         result["figures"]["command_reading_round_trips"] = all[3].each("round_trips");
     }
     Bench bench = SEMEL_TRY(Bench::create(cluster, 8));
+    Bench cached = SEMEL_TRY(Bench::create(cluster, 8, ExecutorOptions().cache_bytes));
     SEMEL_TRY(bench.store_replies());
-    const std::vector<Side> sides{bench.pgbench("pgbench: the lookup alone", std::string(lookup)),
+    const std::vector<Side> sides{bench.pgbench("pgbench: the lookup alone", lookup()),
                                   bench.replays("Executor: replay of a declared repeat", 2),
-                                  bench.replays("Executor: replay of an undeclared repeat", 1)};
+                                  bench.replays("Executor: replay of an undeclared repeat", 1),
+                                  bench.pgbench("pgbench: the lookup, a thread per connection", lookup(), 8),
+                                  cached.replays("Executor as it comes, with its cache", 1)};
     const std::vector<Series> all = SEMEL_TRY(run_rounds(sides, settings));
     print(all, columns);
     result["comparisons"].push_back(compared("command_replay", all[1], all[0]));
     result["comparisons"].push_back(compared("command_replay_undeclared", all[2], all[0]));
+    result["comparisons"].push_back(compared("command_replay_like_threads", all[1], all[3]));
+    result["comparisons"].push_back(compared("command_replay_cached", all[4], all[0]));
     keep(all);
     if (!write(settings, result)) return fail(Fault::unavailable, "the result is lost");
     return {};

@@ -27,7 +27,7 @@ Result<Pgbench> Pgbench::create(const testing::PostgresCluster& cluster, int con
     return Pgbench(std::move(program), SEMEL_TRY(testing::TempDir::make("pgbench")), cluster.port(), connections);
 }
 
-Result<Sample> Pgbench::run(std::string_view script, Duration time) const {
+Result<Sample> Pgbench::run(std::string_view script, Duration time, int threads) const {
     const std::string file = dir_.path() / "script.sql";
     std::ofstream(file) << script;
     // It counts in whole seconds.
@@ -36,7 +36,7 @@ Result<Sample> Pgbench::run(std::string_view script, Duration time) const {
     const testing::Command command{.argv = {program_,  "-n",
                                             "-M",      "prepared",
                                             "-c",      std::to_string(connections_),
-                                            "-j",      "2",
+                                            "-j",      std::to_string(threads),
                                             "-T",      std::to_string(seconds),
                                             "-D",      "first=1",
                                             "-f",      file,

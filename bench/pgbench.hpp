@@ -10,7 +10,7 @@
 namespace semel::bench {
 
 /// PostgreSQL's own load generator, with prepared statements, as the measure of what the server can
-/// do for a client written in C. Two threads drive all its connections.
+/// do for a client written in C. Two threads drive all its connections, unless a run says otherwise.
 class Pgbench {
 public:
     /// Finds the program; an Error says that it is not installed.
@@ -18,7 +18,7 @@ public:
 
     /// Runs the script over and over. The time to connect does not count. Any failed transaction is
     /// an Error.
-    [[nodiscard]] Result<Sample> run(std::string_view script, Duration time) const;
+    [[nodiscard]] Result<Sample> run(std::string_view script, Duration time, int threads = 2) const;
 
 private:
     Pgbench(std::string program, testing::TempDir dir, int port, int connections)

@@ -9,17 +9,37 @@
 
 namespace semel {
 
+namespace {
+
+/// Looked up once: OpenSSL would search its providers, under a lock, for every digest.
+const EVP_MD* algorithm() {
+    static EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    SEMEL_ASSERT(fetched != nullptr);
+    return fetched;
+}
+
+}  // namespace
+
 struct Sha256::State {
     EVP_MD_CTX* context = EVP_MD_CTX_new();
     State() = default;
     State(const State&) = delete;
     State& operator=(const State&) = delete;
     ~State() { EVP_MD_CTX_free(context); }
+
+    /// The last one that this thread has finished with, so that a digest allocates nothing.
+    static std::unique_ptr<State>& spare() {
+        thread_local std::unique_ptr<State> kept;
+        return kept;
+    }
+    static std::unique_ptr<State> take() {
+        return spare() ? std::exchange(spare(), nullptr) : std::make_unique<State>();
+    }
 };
 
-Sha256::Sha256() : state_(std::make_unique<State>()) {
+Sha256::Sha256() : state_(State::take()) {
     SEMEL_ASSERT(state_->context != nullptr);
-    SEMEL_ASSERT(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1);
+    SEMEL_ASSERT(EVP_DigestInit_ex(state_->context, algorithm(), nullptr) == 1);
 }
 Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256&&) noexcept = default;
@@ -45,7 +65,7 @@ Digest Sha256::finish() && {
     unsigned int size = 0;
     SEMEL_ASSERT(EVP_DigestFinal_ex(state_->context, reinterpret_cast<unsigned char*>(digest.data()), &size) == 1);
     SEMEL_ASSERT(size == digest.size());
-    state_.reset();
+    State::spare() = std::move(state_);
     return digest;
 }
 

@@ -47,5 +47,19 @@ TEST(KeptText, IsShortAndCanBeStored) {
     EXPECT_EQ(kept_text(text), std::string(999, 'x'));
 }
 
+TEST(KeptText, IsUtf8WhateverTheOtherSideWrites) {
+    EXPECT_EQ(kept_text("compte ferm\xe9"), "compte ferm?");
+    EXPECT_EQ(kept_text("\xe9t\xe9"), "?t?");
+    EXPECT_EQ(kept_text("\u00e4 \u20ac \U0001f600"), "\u00e4 \u20ac \U0001f600");
+    EXPECT_EQ(kept_text("cut \xe2\x82"), "cut ??");
+    EXPECT_EQ(kept_text("\xc0\xaf"), "??") << "longer than it must be";
+    EXPECT_EQ(kept_text("\xe0\x9f\xbf"), "???") << "longer than it must be";
+    EXPECT_EQ(kept_text("\xf0\x8f\xbf\xbf"), "????") << "longer than it must be";
+    EXPECT_EQ(kept_text("\xed\xa0\x80"), "???") << "half of a pair";
+    EXPECT_EQ(kept_text("\xf4\x90\x80\x80"), "????") << "past the last character";
+    EXPECT_EQ(kept_text("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf"), "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf");
+    EXPECT_EQ(kept_text("\xff\xfe"), "??");
+}
+
 }  // namespace
 }  // namespace semel

@@ -3,6 +3,7 @@
 #include "semel/base/failpoint.hpp"
 #include "semel/db/own_code.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace semel {
@@ -34,7 +35,9 @@ Error not_stored(const Outcome<>& outcome, std::string_view what) {
     return std::move(error).within(what);
 }
 
-Status fits(const CallSpec& spec, const Integration& integration) {
+bool in_bounds(Duration limit) noexcept { return limit >= Duration::zero() && limit <= limit_max; }
+
+Status fits(const CallSpec& spec, const Integration& integration, const AskPolicy& ask) {
     if (spec.name.empty() || spec.name.size() > name_max)
         return fail(Fault::broken, "a call's name has 1 to 128 characters");
     if (spec.business_key.size() > business_key_max)
@@ -43,6 +46,11 @@ Status fits(const CallSpec& spec, const Integration& integration) {
         return fail(Fault::broken, "an integration has a name and can be called");
     if (integration.capability == Capability::queryable && !integration.query)
         return fail(Fault::broken, "the integration " + integration.name + " says it can be asked and has no query");
+    if (!in_bounds(integration.start_within) || integration.start_within == Duration::zero() ||
+        !in_bounds(integration.duration_max))
+        return fail(Fault::broken, "the integration " + integration.name +
+                                       " must have some time to be begun and to be done, at most 30 days each");
+    if (!in_bounds(ask.grace)) return fail(Fault::broken, "the grace after a call is from zero to 30 days");
     return {};
 }
 
@@ -62,7 +70,7 @@ auto guarded(const Call& call, F&& act) -> decltype(act()) {
 }  // namespace
 
 Result<CallResponse> CallMaker::call(const CallSpec& spec, const Integration& integration, Deadline deadline) {
-    SEMEL_TRY(fits(spec, integration));
+    SEMEL_TRY(fits(spec, integration, options_.ask));
     for (int late = 0; late < late_max; ++late) {
         const Plan next = SEMEL_TRY(plan(spec, integration, deadline));
         switch (next.step) {
@@ -90,8 +98,12 @@ Result<CallResponse> CallMaker::call(const CallSpec& spec, const Integration& in
         error.message = "its intent was stored too late to begin it";
         SEMEL_TRY(store(next.call, [&](Transaction& tx) {
             SEMEL_FAILPOINT("call.not_begun");
-            journal_.fail(tx, next.call, error, Duration::zero());
+            if (next.in_doubt())
+                journal_.doubt(tx, next.call, error.message, false);
+            else
+                journal_.fail(tx, next.call, error, Duration::zero());
         }));
+        if (next.in_doubt()) return fail(in_doubt(next.call, "a repeat was stored too late to begin it"));
     }
     return fail(Fault::unavailable,
                 "the call " + spec.name + " was not made: the database is too slow to store intents");
@@ -162,7 +174,9 @@ Result<CallResponse> CallMaker::perform(const Plan& plan, const Integration& int
     Error error;
     if (!answer) {
         error = answer.error();
-        if (!not_done(error)) {
+        // What is said of a repeat is said of that attempt alone. Not even a refusal proves that the one before was not
+        // done: credentials, limits and checks are looked at before a key is.
+        if (plan.in_doubt() || !not_done(error)) {
             error.fault = Fault::unknown;
             error = std::move(error).within("the call " + call.name + " to " + call.integration + " may have happened");
         }
@@ -176,7 +190,9 @@ Result<CallResponse> CallMaker::perform(const Plan& plan, const Integration& int
         else if (error.fault == Fault::unknown)
             journal_.doubt(tx, call, error.message, false);
         else
-            journal_.fail(tx, call, error, std::max(options_.retry_in, error.cause.retry_after.value_or(Duration())));
+            journal_.fail(tx, call, error,
+                          std::clamp(error.cause.retry_after.value_or(Duration()),
+                                     std::min(options_.retry_in, limit_max), limit_max));
     });
     SEMEL_FAILPOINT("call.after_result");
     if (!stored) {

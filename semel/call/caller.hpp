@@ -35,6 +35,9 @@ public:
     /// The response, now or from before. An Error: `rejected`, it was refused for good (a rerun gets the same);
     /// `unavailable`, `throttled`, `conflict`, it was not done; `unknown`, it may have been done, and the command must
     /// end with this Error so that it is found out later. Code SM007: someone else took the command over.
+    ///
+    /// Once it may have been done, only a response ends the doubt: whatever Error a repeat or a question gets, it stays
+    /// `unknown`, and after `asks_max` of them a person is asked.
     [[nodiscard]] Result<CallResponse> call(const CallSpec& spec, const Integration& integration, Deadline deadline);
 
 private:
@@ -43,6 +46,9 @@ private:
         CallStep step = CallStep::perform;
         Call call;            ///< As it stands now.
         Instant measured_at;  ///< Before the database set the times of the intent.
+
+        /// Whether an attempt before this one may have done it.
+        [[nodiscard]] bool in_doubt() const noexcept { return step == CallStep::repeat; }
     };
     [[nodiscard]] Result<Plan> plan(const CallSpec& spec, const Integration& integration, Deadline deadline);
     [[nodiscard]] Status plan_in(Transaction& tx, const CallSpec& spec, const Integration& integration,

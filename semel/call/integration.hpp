@@ -4,6 +4,7 @@
 #include "semel/base/time.hpp"
 #include "semel/retry/deadline.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,10 @@
 #include <string_view>
 
 namespace semel {
+
+/// No limit of a call, a lease or a delay is longer: whatever lasts that long is a mistake, and sums of a few of them
+/// are far from the end of a Duration.
+inline constexpr Duration limit_max = std::chrono::days(30);
 
 /// What can be done about a call to the other side whose outcome is not known.
 enum class Capability : std::uint8_t {
@@ -54,15 +59,27 @@ struct Integration {
     /// Does it, before the deadline: past it nothing may be sent any more. An Error tells what is known:
     /// `rejected`: it was not done and never will be; `unavailable`, `throttled`, `conflict`: it was not done and may
     /// be tried later; anything else, and an exception, that it may have been done.
+    ///
+    /// Of a repeat whose first attempt may have been done, no Error is believed, not even `rejected`: it may have been
+    /// refused before the key was looked at. One that knows that the other side answered by the key, with what became
+    /// of the first, returns it as a response, a refusal too.
     std::function<Result<CallResponse>(const CallRequest&, Deadline)> perform{};
 
     /// Of a queryable one: what became of a call; none if it knows of none. Changes nothing.
     std::function<Result<std::optional<CallResponse>>(const CallQuestion&, Deadline)> query{};
 
-    /// A call starts within this after its intent was stored, or not at all.
+    /// A call starts within this after its intent was stored, or not at all. More than zero, at most `limit_max`.
     Duration start_within = std::chrono::seconds(5);
-    /// It takes no longer than this. Whoever takes over waits for the sum of both, and a grace, before it asks.
+    /// It takes no longer than this, at most `limit_max`. Whoever takes over waits for the sum of both, and a grace,
+    /// before it asks.
     Duration duration_max = std::chrono::seconds(30);
+
+    /// When a call is over at the latest, from its intent on. Limits that no call accepts count as the nearest that
+    /// one does.
+    [[nodiscard]] Duration over_within() const noexcept {
+        return std::clamp(start_within, Duration::zero(), limit_max) +
+               std::clamp(duration_max, Duration::zero(), limit_max);
+    }
 };
 
 }  // namespace semel

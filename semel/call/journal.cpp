@@ -11,6 +11,30 @@ std::int64_t in_milliseconds(Duration duration) noexcept {
     return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
 }
 
+/// From a stored number of milliseconds; what other programs wrote may be anything.
+Duration bounded(std::int64_t milliseconds) noexcept {
+    constexpr std::int64_t most = std::chrono::milliseconds(std::chrono::years(100)).count();
+    return std::chrono::milliseconds(std::clamp(milliseconds, -most, most));
+}
+
+unsigned char byte_at(std::string_view text, std::size_t at) noexcept { return static_cast<unsigned char>(text[at]); }
+
+/// How many bytes the character at the start of a text has; zero if there is none that UTF-8 allows.
+std::size_t character(std::string_view text) noexcept {
+    const unsigned char lead = byte_at(text, 0);
+    if (lead < 0x80) return 1;
+    if (lead < 0xc2 || lead > 0xf4) return 0;
+    const std::size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (text.size() < size) return 0;
+    for (std::size_t i = 1; i < size; ++i)
+        if ((byte_at(text, i) & 0xc0U) != 0x80) return 0;
+    // Longer than it must be, half of a pair, or past the last character.
+    const unsigned char second = byte_at(text, 1);
+    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90)) return 0;
+    if ((lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f)) return 0;
+    return size;
+}
+
 Result<Call> call_in(const Row& row) {
     Call call;
     call.call_id = SEMEL_TRY(row.get<std::string>(0));
@@ -32,7 +56,7 @@ Result<Call> call_in(const Row& row) {
     }
     call.attempt = SEMEL_TRY(row.get<std::int64_t>(11));
     call.asks = SEMEL_TRY(row.get<std::int64_t>(12));
-    call.ends_in = std::chrono::milliseconds(SEMEL_TRY(row.get<std::int64_t>(13)));
+    call.ends_in = bounded(SEMEL_TRY(row.get<std::int64_t>(13)));
     call.may_retry = SEMEL_TRY(row.get<bool>(14));
     call.last_error = SEMEL_TRY(row.get<std::string>(15));
     call.error_code = SEMEL_TRY(row.get<std::string>(16));
@@ -74,14 +98,13 @@ void Journal::intend(Transaction& tx, const CallOwner& owner, const CallSpec& sp
             integration.name, spec.operation.empty() ? spec.name : spec.operation, spec.business_key,
             external_request_id(owner.command, spec.name), semel::name(integration.capability), bytes_of(spec.request),
             owner.epoch, owner.owner, in_milliseconds(integration.start_within),
-            in_milliseconds(integration.start_within + integration.duration_max));
+            in_milliseconds(integration.over_within()));
 }
 
 void Journal::intend_again(Transaction& tx, const CallOwner& owner, const Call& found,
                            const Integration& integration) const {
     tx.post_expecting(1, statements_->intend_again, found.call_id, found.attempt, owner.epoch, owner.owner,
-                      in_milliseconds(integration.start_within),
-                      in_milliseconds(integration.start_within + integration.duration_max));
+                      in_milliseconds(integration.start_within), in_milliseconds(integration.over_within()));
 }
 
 void Journal::confirm(Transaction& tx, const Call& call, const CallResponse& response) const {
@@ -102,11 +125,14 @@ void Journal::leave(Transaction& tx, const Digest& command) const { tx.post(stat
 
 std::string kept_text(std::string_view text) {
     constexpr std::size_t kept_max = 1000;  // Enough for a sentence and its causes; the log has the rest.
-    std::string kept(text.substr(0, kept_max));
-    // Neither half a character nor a zero byte can be stored as text.
-    while (!kept.empty() && kept.size() < text.size() && (static_cast<unsigned char>(kept.back()) & 0x80U) != 0)
-        kept.pop_back();
-    std::ranges::replace(kept, '\0', ' ');
+    std::string kept;
+    while (!text.empty()) {
+        const std::size_t size = character(text);
+        const std::string_view next = size == 0 ? "?" : text.front() == '\0' ? " " : text.substr(0, size);
+        if (kept.size() + next.size() > kept_max) break;
+        kept += next;
+        text.remove_prefix(std::max<std::size_t>(size, 1));
+    }
     return kept;
 }
 

@@ -52,7 +52,7 @@ private:
     const CallStatements* statements_;
 };
 
-/// What the journal keeps of an Error: short, ours, without zero bytes.
+/// What the journal keeps of a text: short, without zero bytes, and UTF-8 whatever the other side wrote.
 [[nodiscard]] std::string kept_text(std::string_view text);
 
 }  // namespace semel

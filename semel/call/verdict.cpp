@@ -17,7 +17,7 @@ CallStep next_step(const std::optional<Call>& found, const AskPolicy& policy) no
         case CallStatus::intended:
         case CallStatus::unknown: break;
     }
-    if (found->ends_in + policy.grace > Duration::zero()) return CallStep::too_early;
+    if (found->ends_in > -policy.grace) return CallStep::too_early;
     if (found->capability == Capability::neither || found->asks >= policy.asks_max) return CallStep::person;
     return found->capability == Capability::takes_key ? CallStep::repeat : CallStep::query;
 }

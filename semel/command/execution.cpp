@@ -60,6 +60,8 @@ Outcome<Answer> Execution::run() {
     for (;;) {
         if (looks_first()) {
             const auto found = look();
+            // Of a declared repeat it is not even known whether the one before was done.
+            if (!found && command_->attempt > 1) return Unknown{found.error()};
             if (!found) return not_done(found.error());
             if (*found) {
                 if (auto answer = answer_from(**found)) return *std::move(answer);
@@ -129,8 +131,9 @@ Result<Resolution> Execution::resolve(Session& session, Deadline deadline) {
     Status undone = std::move(tx).rollback();
     if (!found) return fail(std::move(found).error().within("look for the command after its COMMIT was lost"));
     if (!undone) return fail(std::move(undone).error());
-    // Someone else's record under this key means that ours can never be there.
-    if (!*found || (*found)->fingerprint != command_->fingerprint) return Resolution::not_committed;
+    // Only a finished record of this request can be ours. Any other means that ours can never be there.
+    if (!*found || (*found)->fingerprint != command_->fingerprint || !finished((*found)->state))
+        return Resolution::not_committed;
     found_ = *std::move(found);
     return Resolution::committed;
 }
@@ -145,6 +148,13 @@ std::optional<Outcome<Answer>> Execution::conclude(Outcome<> outcome) {
     in_doubt_ = in_doubt_ || outcome.unknown();
     Error error = std::move(outcome).error();
     if (const auto verdict = verdict_of(error)) return conclude_verdict(*verdict);
+    if (above_read_committed()) {
+        // The guard only locked. Whoever finished between our look and the lock has decided, whatever the handler
+        // made of what it saw.
+        const auto found = look();
+        if (!found) return not_done(found.error());
+        if (*found) return answer_from(**found);
+    }
     // A refusal that was rolled back with a lost group was void, and what came after it may have failed otherwise.
     if (rejection_ && error.cause.code == by_choice) return conclude_rejection();
     for (const NaturalKey& natural : options_->natural_keys) {

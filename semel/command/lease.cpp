@@ -19,6 +19,7 @@ Result<LeaseStatements> LeaseStatements::from(const Catalogue& catalogue) {
                            .take_due = SEMEL_TRY(catalogue.find("lease_take_due")),
                            .take_expired = SEMEL_TRY(catalogue.find("lease_take_expired")),
                            .begin_run = SEMEL_TRY(catalogue.find("lease_begin_run")),
+                           .set_lease = SEMEL_TRY(catalogue.find("lease_set")),
                            .step_look = SEMEL_TRY(catalogue.find("step_look")),
                            .step_store = SEMEL_TRY(catalogue.find("step_store")),
                            .step_count = SEMEL_TRY(catalogue.find("step_count")),

@@ -36,6 +36,7 @@ struct LeaseStatements {
     Sql take_due;
     Sql take_expired;
     Sql begin_run;
+    Sql set_lease;
     Sql step_look;
     Sql step_store;
     Sql step_count;

@@ -3,6 +3,7 @@
 #include "semel/call/caller.hpp"
 #include "semel/command/command.hpp"
 #include "semel/command/lease.hpp"
+#include "semel/command/leased_failure.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -27,9 +28,10 @@ struct LeasedOptions {
     Duration in_progress_wait = std::chrono::milliseconds(300);
     TransactionOptions transaction{};  ///< Of the last transaction.
     std::size_t payload_max = std::size_t{1} << 20U;
-    /// What the caller is told when the handler failed for good with an Error instead of a Reply. None: 422 or 503
-    /// with the Error's message.
-    std::function<Reply(const Error&)> refuse{};
+    /// What the caller is told when the handler failed for good with an Error instead of a Reply. None, or one that
+    /// throws: `default_refusal`. An Error of the store's (a violated constraint, a database that was away to the end)
+    /// comes here too: its words are not for clients.
+    std::function<Reply(const Error&, const Command&)> refuse{};
 };
 
 /// How a leased command ends: in one transaction under the fence, with business writes, events and reply. It may run
@@ -84,6 +86,8 @@ public:
     /// Which run of the handler this is.
     [[nodiscard]] std::int64_t attempt() const noexcept { return attempt_; }
     [[nodiscard]] const Lease& lease() const noexcept { return lease_; }
+    /// What the store said of the steps that it did not commit.
+    [[nodiscard]] const StoreFailure& store_failure() const noexcept { return store_failure_; }
 
 private:
     [[nodiscard]] Outcome<> run_fenced(Deadline deadline, Duration keep,
@@ -96,10 +100,12 @@ private:
     BytesView payload_;
     std::int64_t attempt_;
     const LeasedOptions* options_;
+    StoreFailure store_failure_;
 };
 
 /// An Error ends this run: `conflict`, `unavailable` and `throttled` lead to another one later; `rejected` refuses
-/// for good; `unknown` leaves it to the sweeper to find out; `broken`, and an exception, are for a person. Nobody is
+/// for good; `unknown` leaves it to the sweeper to find out; `broken`, and an exception, are for a person. An Error of
+/// the store's that a handler passes on is no refusal unless a constraint was violated: see `judged`. Nobody is
 /// told that a command failed without effect after a call of it was confirmed: then a person decides too.
 using LeasedHandler = std::function<Result<Finish>(LeasedWork&)>;
 

@@ -1,6 +1,7 @@
 #include "semel/command/leased_run.hpp"
 
 #include "semel/base/failpoint.hpp"
+#include "semel/base/log.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -29,11 +30,14 @@ auto guarded(F&& act) -> decltype(act()) {
     }
 }
 
+constexpr std::string_view by_choice = "by choice";
+
 /// Makes `transact` roll back; never leaves this file.
 Error rolled_back_by_choice() {
     Error error;
     error.fault = Fault::rejected;
     error.message = "the handler refused the command";
+    error.cause.code = by_choice;
     return error;
 }
 
@@ -57,17 +61,13 @@ LeasedRun::LeasedRun(LeasedExecutor& executor, const LeasedOperation& operation,
 
 Outcome<Answer> LeasedRun::run() {
     SEMEL_FAILPOINT("lease.before_run");
-    Result<Finish> ended = call_handler();
-    if (!ended) return conclude(std::move(ended).error());
+    LeasedWork work(*database_, *statements_, lease_, *command_, payload_, attempts_, *options_);
+    Result<Finish> ended = guarded([&] { return (*handler_)(work); });
+    if (!ended) return conclude(std::move(ended).error(), work.store_failure());
     return finish(*ended);
 }
 
 Outcome<Answer> LeasedRun::give_up(Error error) { return end_badly(std::move(error)); }
-
-Result<Finish> LeasedRun::call_handler() {
-    LeasedWork work(*database_, *statements_, lease_, *command_, payload_, attempts_, *options_);
-    return guarded([&] { return (*handler_)(work); });
-}
 
 Result<CommandDecision> LeasedRun::call_decide(const Finish& finish, Work& work) const {
     return guarded([&] { return finish.decide()(work); });
@@ -89,16 +89,23 @@ Outcome<Answer> LeasedRun::finish(const Finish& finish) {
     options.deadline = ending();
     // The record's state decides: after a lost COMMIT it runs again, and stops at the fence if the first had arrived.
     options.lost_commit = LostCommit::rerun;
-    Outcome<> outcome = transact(
-        *database_, options, [&](Transaction& tx, const Attempt& attempt) { return finish_in(tx, attempt, finish); });
+    const Instant begun = database_->clock().now();
+    StoreFailure store;
+    Outcome<> outcome = transact(*database_, options, [&](Transaction& tx, const Attempt& attempt) {
+        Status done = finish_in(tx, attempt, finish);
+        store.on_body(tx, !done);
+        return done;
+    });
+    store.on_outcome(outcome);
     SEMEL_FAILPOINT("lease.after_finish");
     if (outcome.committed()) {
-        executor_->executor().remember(*command_, *reply_, options_->retention);
+        remember(*reply_, begun);
         return Committed<Answer>{{*std::move(reply_), Standing::executed}};
     }
-    if (rejection_) return store_rejection(*rejection_);
+    // A refusal that was rolled back with a lost group was void, and what came after it may have failed otherwise.
+    if (rejection_ && outcome.error().cause.code == by_choice) return store_rejection(*rejection_);
     if (outcome.unknown()) return conclude_from_record(std::move(outcome).error());
-    return conclude(std::move(outcome).error());
+    return conclude(std::move(outcome).error(), store);
 }
 
 Status LeasedRun::finish_in(Transaction& tx, const Attempt& attempt, const Finish& finish) {
@@ -132,16 +139,24 @@ Status LeasedRun::post_end(Transaction& tx, CommandState state, const Reply& rep
 }
 
 Outcome<Answer> LeasedRun::store_rejection(const Rejection& rejection) {
+    const Instant begun = database_->clock().now();
     Outcome<> outcome = write([&](Transaction& tx) -> Status {
         SEMEL_FAILPOINT("lease.before_rejection");
         return post_end(tx, CommandState::failed, rejection.reply, "");
     });
     if (!outcome.committed()) return not_stored(std::move(outcome), rolled_back_by_choice());
-    executor_->executor().remember(*command_, rejection.reply, options_->retention);
+    remember(rejection.reply, begun);
     return Committed<Answer>{{rejection.reply, Standing::rejected}};
 }
 
-Outcome<Answer> LeasedRun::conclude(Error error) {
+void LeasedRun::remember(const Reply& reply, Instant begun) const {
+    // The record's time began to run some time after `begun`.
+    executor_->executor().remember(*command_, reply, options_->retention - (database_->clock().now() - begun));
+}
+
+Outcome<Answer> LeasedRun::conclude(Error error, const StoreFailure& store) {
+    of_store_ = store.is(error);
+    error = judged(std::move(error), of_store_);
     if (fence_lost(error)) return conclude_from_record(std::move(error));
     if (error.fault == Fault::unknown) return leave_to_sweeper(std::move(error));
     if (transient(error) && attempts_ < options_->attempts_max) return try_later(std::move(error));
@@ -239,12 +254,18 @@ Duration LeasedRun::delay(const Error& error) const {
 }
 
 Reply LeasedRun::reply_for(const Error& error) const {
-    if (options_->refuse) return options_->refuse(error);
-    constexpr int unprocessable = 422;
-    constexpr int unavailable = 503;
-    return {.status = transient(error) ? unavailable : unprocessable,
-            .body = error.message,
-            .headers = {{"Content-Type", "text/plain; charset=utf-8"}}};
+    if (options_->refuse) {
+        const auto worded = guarded([&]() -> Result<Reply> {
+            Reply reply = options_->refuse(error, *command_);
+            SEMEL_TRY(encode_headers(reply.headers));
+            return reply;
+        });
+        if (worded) return *worded;
+        log(LogLevel::error,
+            "command " + command_->identity.command_id() +
+                ": `refuse` of its operation failed, the default is told: " + worded.error().describe());
+    }
+    return default_refusal(error, of_store_, command_->correlation_id);
 }
 
 }  // namespace semel::detail

@@ -17,7 +17,6 @@ public:
     [[nodiscard]] Outcome<Answer> give_up(Error error);
 
 private:
-    [[nodiscard]] Result<Finish> call_handler();
     [[nodiscard]] Result<CommandDecision> call_decide(const Finish& finish, Work& work) const;
     /// The last transaction: business writes, events, reply.
     [[nodiscard]] Outcome<Answer> finish(const Finish& finish);
@@ -25,8 +24,8 @@ private:
     [[nodiscard]] Status post_end(Transaction& tx, CommandState state, const Reply& reply, std::string_view error);
     [[nodiscard]] Outcome<Answer> store_rejection(const Rejection& rejection);
 
-    /// What becomes of a run that failed.
-    [[nodiscard]] Outcome<Answer> conclude(Error error);
+    /// What becomes of a run that failed; `store` knows whether the store or the handler said so.
+    [[nodiscard]] Outcome<Answer> conclude(Error error, const StoreFailure& store);
     [[nodiscard]] Outcome<Answer> leave_to_sweeper(Error error);
     [[nodiscard]] Outcome<Answer> try_later(Error error);
     [[nodiscard]] Outcome<Answer> end_badly(Error error);
@@ -37,6 +36,8 @@ private:
     [[nodiscard]] Outcome<> write(const std::function<Status(Transaction&)>& body);
     /// What must be stored is stored even when the command's own time is over.
     [[nodiscard]] Deadline ending() const;
+    /// Keeps the reply of a transaction that was begun then at hand, no longer than its record says.
+    void remember(const Reply& reply, Instant begun) const;
     [[nodiscard]] Duration delay(const Error& error) const;
     [[nodiscard]] Reply reply_for(const Error& error) const;
 
@@ -51,6 +52,7 @@ private:
     std::int64_t attempts_;
     std::optional<Reply> reply_;          ///< Of the last transaction.
     std::optional<Rejection> rejection_;  ///< Of the last transaction.
+    bool of_store_ = false;               ///< Whether what ended the run is what the store said.
 };
 
 }  // namespace semel::detail

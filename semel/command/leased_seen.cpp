@@ -11,6 +11,7 @@ Result<Seen> see(LeasedExecutor& executor, const Digest& identity, Deadline dead
     options.transaction.marked = false;  // It writes nothing.
     options.lost_commit = LostCommit::rerun;
     options.deadline = deadline;
+    const Instant begun = executor.database().clock().now();
     const Sql record_look = executor.executor().statements().record_look;
     auto outcome = transact(executor.database(), options, [&](Transaction& tx) -> Result<Seen> {
         Seen seen;
@@ -22,10 +23,13 @@ Result<Seen> see(LeasedExecutor& executor, const Digest& identity, Deadline dead
         return seen;
     });
     if (!outcome.committed()) return fail(std::move(outcome).error().within("look at the command"));
-    return std::move(outcome).value();
+    Seen seen = std::move(outcome).value();
+    if (seen.record) seen.record->expires_in -= executor.database().clock().now() - begun;
+    return seen;
 }
 
 Outcome<Answer> answer_with(LeasedExecutor& executor, const Command& command, const Record& record, Standing standing) {
+    const Instant begun = executor.database().clock().now();
     if (record.needs_barrier) {
         // Its COMMIT may have returned without the standby: nobody is told before it is safe.
         Database& database = executor.database();
@@ -33,7 +37,8 @@ Outcome<Answer> answer_with(LeasedExecutor& executor, const Command& command, co
         if (Status passed = executor.executor().barrier().pass(until); !passed)
             return Unknown{std::move(passed).error()};
     }
-    executor.executor().remember(command, record.reply, record.expires_in);
+    const Duration passed = executor.database().clock().now() - begun;
+    executor.executor().remember(command, record.reply, record.expires_in - passed);
     return Committed<Answer>{{record.reply, standing}};
 }
 

@@ -31,17 +31,21 @@ std::string_view LeasedWork::payload_text() const noexcept {
 }
 
 Outcome<> LeasedWork::run_fenced(Deadline deadline, Duration keep, const std::function<Status(Transaction&)>& body) {
-    return fenced(*database_, *statements_, lease_, deadline, [&](Transaction& tx) -> Status {
-        SEMEL_TRY(body(tx));
+    Outcome<> outcome = fenced(*database_, *statements_, lease_, deadline, [&](Transaction& tx) -> Status {
+        Status done = body(tx);
+        store_failure_.on_body(tx, !done);
+        if (!done) return done;
         tx.post_expecting(1, statements_->renew, BytesView(lease_.identity), lease_.epoch, lease_.owner,
                           milliseconds(keep));
         return {};
     });
+    store_failure_.on_outcome(outcome);
+    return outcome;
 }
 
 Result<CallResponse> LeasedWork::call(const Integration& integration, const CallSpec& spec) {
     // Nobody is to take over while the call may be under way and its result is being stored.
-    const Duration keep = integration.start_within + integration.duration_max + options_->lease;
+    const Duration keep = integration.over_within() + options_->lease;
     CallMaker maker(statements_->call,
                     {.command = lease_.identity,
                      .tenant = command_->identity.tenant(),

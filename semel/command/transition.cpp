@@ -20,7 +20,8 @@ Result<Applied> interpret(const GuardedTransition& transition, std::int64_t upda
         return fail(Fault::broken, "a guarded transition changed " + std::to_string(updated) + " rows instead of one");
     if (!found) return Applied::missing;
     const auto& expected = transition.expected_version;
-    if (found->state == transition.to && expected && found->version == *expected + 1) return Applied::already_applied;
+    if (found->state == transition.to && expected && found->version > 0 && found->version - 1 == *expected)
+        return Applied::already_applied;
     if (expected && found->version != *expected) return Applied::stale;
     if (std::ranges::find(transition.from, found->state) == transition.from.end()) return Applied::invalid;
     // The guard held when it was read and not when it was written: it changed in between.

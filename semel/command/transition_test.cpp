@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 namespace semel {
@@ -31,6 +32,13 @@ TEST(GuardedTransition, NoRowIsExplainedByWhatIsThere) {
     EXPECT_EQ(with(accept, 0, FoundState{"cancelled", 4}), Applied::invalid);
     EXPECT_EQ(with(accept, 0, FoundState{"accepted", 4}), Applied::invalid) << "the same version: nobody did this step";
     EXPECT_EQ(with(accept, 0, FoundState{"draft", 4}), Applied::stale) << "it changed between the two statements";
+}
+
+TEST(GuardedTransition, AVersionFromOutsideMayBeAnyNumber) {
+    GuardedTransition last = accept;
+    last.expected_version = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(with(last, 0, FoundState{"accepted", 5}), Applied::stale);
+    EXPECT_EQ(with(last, 0, FoundState{"accepted", std::numeric_limits<std::int64_t>::min()}), Applied::stale);
 }
 
 TEST(GuardedTransition, WithoutAVersionNobodyCanTellARepeatFromAStranger) {

@@ -69,11 +69,17 @@ Result<std::optional<TakenCommand>> Worker::take() {
     if (operations.empty()) return std::nullopt;
     const Uuid owner = new_owner(database.random());
     auto outcome = transact(database, [&](Transaction& tx) -> Result<std::optional<TakenCommand>> {
-        const Rows rows = SEMEL_TRY(tx.execute(executor_->statements().take_due, owner,
-                                               milliseconds(operations.lease_max()), operations.names()));
-        SEMEL_FAILPOINT("worker.before_take");
+        const LeaseStatements& statements = executor_->statements();
+        const Rows rows =
+            SEMEL_TRY(tx.execute(statements.take_due, owner, milliseconds(operations.lease_max()), operations.names()));
         if (rows.empty()) return std::nullopt;
-        return SEMEL_TRY(taken_from(rows.front(), owner));
+        TakenCommand taken = SEMEL_TRY(taken_from(rows.front(), owner));
+        // Now that it is known which operation it is of: its own lease, not the longest of all.
+        const LeasedOptions& how = operations.find(taken.command.identity.operation())->options;
+        SEMEL_FAILPOINT("worker.before_take");
+        tx.post_expecting(1, statements.set_lease, BytesView(taken.lease.identity), taken.lease.epoch, owner,
+                          milliseconds(how.lease));
+        return taken;
     });
     // Unknown: if it was taken after all, its lease ends without anyone, and the sweeper goes on.
     if (!outcome.committed()) return fail(std::move(outcome).error().within("take a command that is due"));

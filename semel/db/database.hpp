@@ -19,7 +19,11 @@ struct DatabaseOptions {
     /// Retries of everyone who uses this database, together. Wider than for a remote service: most
     /// reruns here are lost races, not signs of overload.
     BudgetSpec budget{.retry_percent = 100, .floor_per_second = 50};
-    BreakerSpec breaker;      ///< Stops asking a database that is away.
+    BreakerSpec breaker;  ///< Stops asking a database that is away.
+    /// A timeout of a step that its caller left less than this tells of the caller, not of the
+    /// database: the breaker does not hear of it, else one caller in a hurry could open it for all.
+    /// Longer than a healthy database takes to connect or to commit, twice over, as COMMIT gets half.
+    Duration fair_time = std::chrono::seconds(1);
     Catalogue catalogue{{}};  ///< The driver's statements, for the modules that have some of their own.
 };
 
@@ -34,6 +38,7 @@ public:
     [[nodiscard]] Pool& pool() noexcept { return pool_; }
     [[nodiscard]] const Policy& retry() const noexcept { return options_.retry; }
     [[nodiscard]] Duration deadline_default() const noexcept { return options_.deadline; }
+    [[nodiscard]] Duration fair_time() const noexcept { return options_.fair_time; }
     [[nodiscard]] const Catalogue& catalogue() const noexcept { return options_.catalogue; }
     [[nodiscard]] Budget& budget() noexcept { return budget_; }
     [[nodiscard]] Breaker& breaker() noexcept { return breaker_; }

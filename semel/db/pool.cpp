@@ -16,6 +16,14 @@ std::string place_text(const PoolMachine::Held& held) {
                        held.place.function_name());
 }
 
+Error too_late() {
+    Error error;
+    error.fault = Fault::unavailable;
+    error.cause.timeout = Timeout::total;
+    error.message = "pool: the deadline passed while a session was made ready; nothing was sent";
+    return error;
+}
+
 }  // namespace
 
 Pool::Loan& Pool::Loan::operator=(Loan&& other) noexcept {
@@ -48,6 +56,7 @@ Result<Pool::Loan> Pool::acquire(Deadline deadline, const std::stop_token& stop,
     if (wants == Wants::fresh) assignment.duty = PoolMachine::Duty::connect;
     Loan loan(*this, assignment.slot);
     SEMEL_TRY(make_ready(assignment, deadline));
+    if (assignment.duty != PoolMachine::Duty::use && deadline.passed(clock_->now())) return fail(too_late());
     return loan;
 }
 
@@ -78,13 +87,15 @@ Result<PoolMachine::Assignment> Pool::obtain(Deadline until, const std::stop_tok
 Status Pool::make_ready(PoolMachine::Assignment assignment, Deadline deadline) {
     std::unique_ptr<Session>& session = sessions_[assignment.slot];
     if (assignment.duty == PoolMachine::Duty::use) return {};
+    // Callers in a hurry would else close and open sessions without end, and use none of them.
+    const auto at_least = [&] { return std::max(deadline, Deadline::after(clock_->now(), limits_.connect_min)); };
     // A connection that was silently dropped never answers: the time is for the one that replaces it.
     constexpr Duration check_max = std::chrono::seconds(1);
-    if (assignment.duty == PoolMachine::Duty::check && session->reset(deadline.within(clock_->now(), check_max)) &&
+    if (assignment.duty == PoolMachine::Duty::check && session->reset(at_least().within(clock_->now(), check_max)) &&
         session->state() == SessionState::idle)
         return {};
     session.reset();
-    auto fresh = connect_(deadline);
+    auto fresh = connect_(at_least());
     if (!fresh) return fail(std::move(fresh).error());
     session = std::move(*fresh);
     const std::lock_guard guard(mutex_);

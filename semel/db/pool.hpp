@@ -52,7 +52,8 @@ public:
 
     /// A session that answers, before the deadline and the acquire timeout, or an Error: `throttled` with
     /// Timeout::pool when none came free or too many wait already (naming who holds one longest);
-    /// what the connection said when there was no session and none could be opened.
+    /// what the connection said when there was no session and none could be opened; `unavailable` with
+    /// Timeout::total when one was opened too late, and is kept for the next caller.
     [[nodiscard]] Result<Loan> acquire(Deadline deadline, const std::stop_token& stop = {},
                                        std::source_location place = std::source_location::current(),
                                        Wants wants = Wants::any);

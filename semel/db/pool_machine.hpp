@@ -15,9 +15,13 @@ namespace semel {
 
 /// The bounds of a pool of sessions. `Database` checks them.
 struct PoolLimits {
-    std::size_t size = 10;                                ///< Sessions at most.
-    std::size_t queue = 200;                              ///< Callers that may wait for one.
-    Duration acquire_timeout = std::chrono::seconds(5);   ///< Longest wait for a session.
+    std::size_t size = 10;                               ///< Sessions at most.
+    std::size_t queue = 200;                             ///< Callers that may wait for one.
+    Duration acquire_timeout = std::chrono::seconds(5);  ///< Longest wait for a session.
+    /// An idle session is given at least this long to answer, and a new one to open, even if who
+    /// asked for it has less: it serves the next one. So while the server does not answer, `acquire`
+    /// can end after its deadline, by twice this at most.
+    Duration connect_min = std::chrono::milliseconds(250);
     Duration lifetime = std::chrono::minutes(30);         ///< A session is replaced after this, less up to 2.5 %.
     Duration check_after_idle = std::chrono::seconds(5);  ///< An idle session is checked before use after this.
     Duration leak_after = std::chrono::minutes(1);        ///< Held longer than this is reported.

@@ -122,6 +122,37 @@ TEST_F(PoolTest, KeepsNoSlotOfAConnectionThatFailed) {
     EXPECT_TRUE(acquire());
 }
 
+TEST_F(PoolTest, KeepsASessionThatWasOpenedTooLateForWhoAskedForIt) {
+    const Connect connect = connect_to(server);
+    Pool slow(
+        [&](Deadline deadline) {
+            EXPECT_GE(deadline.remaining(clock.now()), 100ms) << "a connection is worth more than one caller";
+            clock.advance(20ms);
+            return connect(deadline);
+        },
+        limits(), clock, random);
+    const auto late = slow.acquire(Deadline::after(clock.now(), 2ms));
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().fault, Fault::unavailable);
+    EXPECT_EQ(late.error().cause.timeout, Timeout::total);
+    EXPECT_EQ(slow.usage().in_use, 0U);
+    EXPECT_EQ(slow.usage().open, 1U);
+    EXPECT_TRUE(slow.acquire(Deadline::after(clock.now(), 2ms)));
+    EXPECT_EQ(server.count("connect"), 1U);
+}
+
+TEST_F(PoolTest, GivesAConnectionAsLongAsWhoAskedForIt) {
+    std::vector<Duration> given;
+    Pool watched(
+        [&](Deadline deadline) {
+            given.push_back(deadline.remaining(clock.now()));
+            return connect_to(server)(deadline);
+        },
+        limits(), clock, random);
+    EXPECT_TRUE(watched.acquire(Deadline::after(clock.now(), 3s)));
+    EXPECT_EQ(given, (std::vector<Duration>{3s}));
+}
+
 TEST_F(PoolTest, ReportsWhoHeldASessionTooLong) {
     std::vector<std::string> lines;
     set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });

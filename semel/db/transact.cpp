@@ -4,6 +4,9 @@
 #include "semel/retry/backoff.hpp"
 #include "semel/retry/schedule.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace semel::detail {
 namespace {
 
@@ -15,13 +18,21 @@ Error breaker_is_open(Duration for_how_long) {
     return error;
 }
 
-Error out_of_time() {
+Error out_of_time(std::string_view what_not) {
     Error error;
     error.fault = Fault::unavailable;
-    error.message = "the deadline has passed; nothing was sent";
+    error.message = "too little time is left before the deadline; nothing was ";
+    error.message += what_not;
     error.cause.timeout = Timeout::total;
     error.cause.stop = Stop::deadline;
     return error;
+}
+
+/// The policy, but no rerun that would have less than `attempt_min`.
+Policy with_time_to_finish(const Policy& policy) {
+    PolicySpec spec = policy.spec();
+    spec.expected_attempt = std::max(spec.expected_attempt, attempt_min);
+    return Policy::create(spec).value();
 }
 
 /// The attempts of one call, one after the other.
@@ -31,14 +42,14 @@ public:
         : database_(&database),
           options_(&options),
           body_(&body),
-          policy_(options.retry ? *options.retry : database.retry()),
+          policy_(with_time_to_finish(options.retry ? *options.retry : database.retry())),
           started_(database.clock().now()),
           deadline_(options.deadline.is_never() ? Deadline::after(started_, database.deadline_default())
                                                 : options.deadline),
           schedule_(policy_, started_, deadline_) {}
 
     Outcome<> run() {
-        if (deadline_.passed(started_)) return NotCommitted{out_of_time()};
+        if (!time_to_finish()) return NotCommitted{out_of_time("sent")};
         database_->budget().on_attempt(started_);
         for (;;) {
             Outcome<> outcome = attempt();
@@ -57,23 +68,39 @@ public:
     }
 
 private:
+    [[nodiscard]] bool time_to_finish() const { return deadline_.remaining(database_->clock().now()) >= attempt_min; }
+
+    /// A step that the database has a part in begins.
+    void begin_step() { left_for_step_ = deadline_.remaining(database_->clock().now()); }
+
     /// One whole transaction on a session that is back in the pool when this returns.
     Outcome<> attempt() {
         Clock& clock = database_->clock();
         Breaker::Permit permit = database_->breaker().acquire(clock.now());
         if (!permit) return NotCommitted{breaker_is_open(database_->breaker().admits_in(clock.now()))};
+        begin_step();
         auto loan = database_->pool().acquire(deadline_, options_->stop, options_->place);
         Outcome<> outcome = loan ? attempt_on(**loan) : Outcome<>(NotCommitted{std::move(loan).error()});
         if (outcome.committed())
             permit.succeeded();
-        else
+        else if (tells_of_the_database(outcome.error()))
             permit.failed(outcome.error(), clock.now());
-        return outcome;
+        return outcome;  // A permit without a report comes back as if it had not been given.
+    }
+
+    /// False for the timeout of a step that was left too little time for any database.
+    [[nodiscard]] bool tells_of_the_database(const Error& error) const {
+        return error.cause.timeout == Timeout::none || left_for_step_ >= database_->fair_time();
     }
 
     Outcome<> attempt_on(Session& session) {
+        // Waiting for the session may have taken the time.
+        if (!time_to_finish()) return NotCommitted{out_of_time("sent")};
+        begin_step();
         Transaction tx(session, options_->transaction, deadline_);
         Status done = (*body_)(tx, progress_);
+        if (done) begin_step();
+        if (done && !time_to_finish()) done = fail(out_of_time("committed"));
         if (!done) {
             // What the body concluded from rows that were themselves undone is void.
             Status undone = std::move(tx).rollback();
@@ -128,6 +155,7 @@ private:
     }
 
     Result<Resolution> ask() {
+        if (!time_to_finish()) return fail(out_of_time("asked"));
         auto loan =
             SEMEL_TRY(database_->pool().acquire(deadline_, options_->stop, options_->place, Pool::Wants::fresh));
         return options_->resolve ? options_->resolve(*loan, mark_, deadline_) : loan->resolve(mark_, deadline_);
@@ -163,6 +191,7 @@ private:
     Schedule schedule_;
     Attempt progress_;
     Mark mark_;
+    Duration left_for_step_{};  ///< Before the deadline, when the step began that the attempt ended with.
     LostCommit lost_commit_ = LostCommit::resolve;
 };
 

@@ -39,6 +39,10 @@ struct TransactOptions {
     std::source_location place = std::source_location::current();  ///< Named when a session is held too long.
 };
 
+/// With less time than this before its deadline, an attempt is not started and COMMIT is not sent: it
+/// could hardly be answered, would end in doubt, and would cost a session each time.
+inline constexpr Duration attempt_min = std::chrono::milliseconds(5);
+
 namespace detail {
 
 using Body = std::function<Status(Transaction&, const Attempt&)>;
@@ -63,7 +67,8 @@ auto call_body(F& body, Transaction& tx, const Attempt& attempt) {
 /// `body` rolls back and passes through.
 ///
 /// Committed: durable, exactly once. NotCommitted: nothing of any attempt is or becomes visible, and
-/// the Error says why retrying stopped. Unknown: the last COMMIT was lost and could not be resolved
+/// the Error says why retrying stopped; with less than `attempt_min` before the deadline nothing is
+/// sent at all (Timeout::total). Unknown: the last COMMIT was lost and could not be resolved
 /// before the deadline.
 template <class F>
 [[nodiscard]] auto transact(Database& database, const TransactOptions& options, F&& body) {

@@ -230,6 +230,42 @@ TEST_F(TransactTest, DoesNotStartPastItsDeadline) {
     EXPECT_TRUE(server.log.empty());
 }
 
+TEST_F(TransactTest, StartsNothingThatCannotFinish) {
+    options.deadline = Deadline::after(clock.now(), 4ms);
+    const auto outcome = insert();
+    ASSERT_TRUE(outcome.not_committed());
+    EXPECT_EQ(outcome.error().cause.timeout, Timeout::total);
+    EXPECT_EQ(outcome.error().cause.stop, Stop::deadline);
+    EXPECT_TRUE(server.log.empty()) << "no session is opened or spent on it";
+    options.deadline = Deadline::after(clock.now(), 5ms);
+    EXPECT_TRUE(insert().committed());
+}
+
+TEST_F(TransactTest, SendsNoCommitThatCannotBeAnsweredInTime) {
+    options.deadline = Deadline::after(clock.now(), 10s);
+    const auto outcome = transact(*database, options, [this](Transaction& tx) -> Status {
+        SEMEL_TRY(tx.execute("INSERT"));
+        clock.advance(9s + 996ms);
+        return {};
+    });
+    ASSERT_TRUE(outcome.not_committed()) << "and not in doubt";
+    EXPECT_EQ(outcome.error().cause.timeout, Timeout::total);
+    EXPECT_EQ(server.log, (std::vector<std::string>{"connect", "begin", "execute", "rollback"}));
+}
+
+TEST_F(TransactTest, KeepsTheRealErrorWhenTooLittleTimeIsLeftForARerun) {
+    server.execute_failures = {failure(Fault::conflict, "deadlock")};
+    options.deadline = Deadline::after(clock.now(), 100ms);
+    const auto outcome = transact(*database, options, [this](Transaction& tx) -> Status {
+        clock.advance(96ms);
+        SEMEL_TRY(tx.execute("INSERT"));
+        return {};
+    });
+    ASSERT_TRUE(outcome.not_committed());
+    EXPECT_EQ(outcome.error().message, "deadlock");
+    EXPECT_EQ(outcome.error().cause.stop, Stop::deadline);
+}
+
 TEST_F(TransactTest, NamesTheDeadlineWhenAStatementRanIntoIt) {
     Error cancelled = failure(Fault::rejected, "cancelled");
     cancelled.cause.timeout = Timeout::total;

@@ -28,9 +28,14 @@ RetryScope scope_of(Client::State& state, const Outgoing& outgoing, const Client
             .owner = outgoing.context.owner_for(state.options.name)};
 }
 
-Result<Response> named(Result<Response> result, const Outgoing& outgoing) {
+/// What the caller is told: in doubt if a request was `lost` on the way, and where it was sent.
+Result<Response> told(Result<Response> result, const Outgoing& outgoing, bool lost) {
     if (result) return result;
-    return fail(std::move(result).error().within(outgoing.name));
+    Error error = std::move(result).error();
+    if (lost) error = after_a_doubt(std::move(error));
+    // Where our dependencies are is nobody's business but the operators'.
+    error.native = error.native.empty() ? outgoing.name : outgoing.name + ": " + error.native;
+    return fail(std::move(error).within(outgoing.method));
 }
 
 }  // namespace
@@ -70,12 +75,13 @@ Client::~Client() = default;
 Result<Response> Client::send(const ClientRequest& request, Deadline deadline) {
     State& state = *state_;
     const Outgoing outgoing = SEMEL_TRY(prepare(state.options, request, deadline, state.clock.now()));
+    bool lost = false;
     const auto attempt = [&](std::uint32_t number) -> Result<Response> {
-        return asio::co_spawn(state.context, state.attempt(outgoing, number), asio::use_future).get();
+        return asio::co_spawn(state.context, state.attempt(outgoing, number, lost), asio::use_future).get();
     };
-    return named(
-        retry_blocking(state.clock, state.random, state.options.policy, scope_of(state, outgoing, request), attempt),
-        outgoing);
+    auto answer =
+        retry_blocking(state.clock, state.random, state.options.policy, scope_of(state, outgoing, request), attempt);
+    return told(std::move(answer), outgoing, lost);
 }
 
 asio::awaitable<Result<Response>> send_coroutine(Client& client, ClientRequest request, Deadline deadline) {
@@ -83,12 +89,13 @@ asio::awaitable<Result<Response>> send_coroutine(Client& client, ClientRequest r
     const auto prepared = prepare(state.options, request, deadline, state.clock.now());
     if (!prepared) co_return fail(prepared.error());
     const Outgoing& outgoing = *prepared;
+    bool lost = false;
     const auto attempt = [&](std::uint32_t number) {
-        return asio::co_spawn(state.context, state.attempt(outgoing, number), asio::use_awaitable);
+        return asio::co_spawn(state.context, state.attempt(outgoing, number, lost), asio::use_awaitable);
     };
     auto answer = co_await retry_coroutine(state.clock, state.random, state.options.policy,
                                            scope_of(state, outgoing, request), attempt);
-    co_return named(std::move(answer), outgoing);
+    co_return told(std::move(answer), outgoing, lost);
 }
 
 const Budget& Client::budget() const noexcept { return *state_->budget; }

@@ -62,7 +62,13 @@ struct ClientRequest {
 /// An answer is a value, whatever its status says, unless it means that asking again might end
 /// differently: 408, 425, 429, most of 5xx, and 409 for a key that is being executed. Those are
 /// retried as the policy has it, honouring Retry-After, and returned as an Error only then; its
-/// `cause.code` is the status. `unknown` means that the request may have been executed.
+/// `cause.code` is the status. `unknown` means that the request may have been executed, by the last
+/// attempt or by an earlier one: no later failure settles a doubt. A later answer that is a value is
+/// returned as it is, for it is the other side's answer to the same key; but an answer that is given
+/// before the key is looked at (401, 403, 404, 413) says nothing about an earlier attempt.
+///
+/// An Error's message names the method alone and may be shown to callers; the address, without its
+/// query, stands in `native`.
 ///
 /// An attempt with an unknown outcome is repeated only if the method is idempotent or the request
 /// carries an Idempotency-Key. A request that may not be repeated never goes over a used connection,

@@ -67,7 +67,7 @@ Client::State::~State() {
     context.stop();
 }
 
-asio::awaitable<Result<Response>> Client::State::attempt(const Outgoing& outgoing, std::uint32_t number) {
+asio::awaitable<Result<Response>> Client::State::attempt(const Outgoing& outgoing, std::uint32_t number, bool& lost) {
     co_await asio::this_coro::throw_if_cancelled(false);
     attempts.fetch_add(1, std::memory_order_relaxed);
     const Instant now = clock.now();
@@ -100,6 +100,7 @@ asio::awaitable<Result<Response>> Client::State::attempt(const Outgoing& outgoin
         }
         const bool was_closing = !fresh && !wire->answered() && response.error().cause.timeout == Timeout::none;
         if (!was_closing) co_return fail(overall(std::move(response).error(), outgoing.deadline, clock.now()));
+        lost = lost || response.error().fault == Fault::unknown;
     }
 }
 

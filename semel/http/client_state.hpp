@@ -21,7 +21,7 @@ namespace semel::http {
 
 /// A request as all its attempts send it.
 struct Outgoing {
-    std::string name;  ///< For errors: method and address, without the query.
+    std::string name;  ///< For operators: method and address, without the query.
     std::string method;
     Url url;
     Headers headers;
@@ -41,7 +41,10 @@ struct Client::State {
     State(ClientOptions options_given, Clock& clock_given, Random& random_given);
     ~State();
 
-    [[nodiscard]] boost::asio::awaitable<Result<Response>> attempt(const Outgoing& outgoing, std::uint32_t number);
+    /// `lost` becomes true if a request went out over a kept connection that then closed without an
+    /// answer: it is sent again within the same attempt, and may have been executed all the same.
+    [[nodiscard]] boost::asio::awaitable<Result<Response>> attempt(const Outgoing& outgoing, std::uint32_t number,
+                                                                   bool& lost);
 
     const ClientOptions options;
     Clock& clock;

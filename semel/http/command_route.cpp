@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace semel::http {
 namespace {
@@ -94,6 +95,15 @@ Problem of_verdict(ClaimVerdict verdict, Profile profile) {
     SEMEL_ASSERT(false && "a verdict that is no refusal");
 }
 
+/// Whether the store refused a value, and not the statement: PostgreSQL's classes 22 and 23, SQLite's CONSTRAINT and
+/// MISMATCH.
+bool is_about_a_value(const Cause& cause) noexcept {
+    if (cause.code.size() == 5) return cause.code.starts_with("22") || cause.code.starts_with("23");
+    int code = 0;
+    std::from_chars(cause.code.data(), cause.code.data() + cause.code.size(), code);
+    return (code & 0xff) == 19 || (code & 0xff) == 20;
+}
+
 bool is_unique_violation(const Cause& cause) noexcept {
     // PostgreSQL's unique and exclusion violations, SQLite's primary key and unique.
     constexpr std::array<std::string_view, 4> codes{"23505", "23P01", "1555", "2067"};
@@ -103,7 +113,9 @@ bool is_unique_violation(const Cause& cause) noexcept {
 Problem of_error(const Error& error) {
     const Timeout timeout = error.cause.timeout;
     if (timeout == Timeout::total || error.cause.stop == Stop::deadline)
-        return Problem(problems::deadline_exceeded, "The deadline passed before it was done. Nothing was changed.");
+        return Problem(problems::deadline_exceeded,
+                       "The deadline passed before it was done. This request changed nothing; if it repeats an earlier "
+                       "one, repeat it once more with the same Idempotency-Key to learn what became of that.");
     if (is_unique_violation(error.cause))
         return Problem(problems::duplicate_business_command,
                        "Something that may exist only once exists already. Nothing was changed.")
@@ -111,7 +123,12 @@ Problem of_error(const Error& error) {
     switch (error.fault) {
         case Fault::rejected:
             if (timeout != Timeout::none) break;
-            return {problems::validation_failed, error.message + ". Nothing was changed."};
+            if (error.cause.code.empty())
+                return {problems::validation_failed, error.message + ". Nothing was changed."};
+            if (is_about_a_value(error.cause))
+                return {problems::validation_failed, "The store does not accept a value. Nothing was changed."};
+            // The statement is wrong for the schema, or not permitted: that is ours to mend.
+            return {problems::internal_error, "The server failed to handle this. Nothing was changed."};
         case Fault::broken: return {problems::internal_error, "The server failed to handle this. Nothing was changed."};
         case Fault::conflict:
         case Fault::unavailable:
@@ -119,7 +136,8 @@ Problem of_error(const Error& error) {
         case Fault::unknown: break;
     }
     return Problem(problems::transient_persistence_failure,
-                   "The store did not take it in time. Nothing was changed; repeat it with the same Idempotency-Key.")
+                   "The store did not take it in time. This request changed nothing; repeat it with the same "
+                   "Idempotency-Key.")
         .with_retry_after(error.cause.retry_after.value_or(retry_soon));
 }
 
@@ -207,7 +225,8 @@ Route CommandRoutes::route(CommandRoute command) const {
         if (outcome.committed())
             return response_of(outcome.value().reply, outcome.value().standing == Standing::replayed);
         if (!verdict_of(outcome.error()))
-            log(outcome.error().fault == Fault::broken ? LogLevel::error : LogLevel::warning,
+            log(self.problem_of(outcome).status == problems::internal_error.status ? LogLevel::error
+                                                                                   : LogLevel::warning,
                 fmt::format("{} {}: {}", shared->operation, request.correlation_id, outcome.error().describe()));
         return self.problem_of(outcome).to_response(request.correlation_id);
     };

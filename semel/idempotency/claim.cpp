@@ -59,6 +59,9 @@ void Claim::open_locking_only(Transaction& tx) const { tx.open_with(statements_-
 
 Status Claim::finish(Transaction& tx, CommandState state, const Reply& reply, Duration retention) const {
     SEMEL_ASSERT(finished(state));
+    // What cannot be sent must not be promised.
+    if (reply.status < 200 || reply.status > 599)
+        return fail(Fault::broken, "a reply's status is 200 to 599, not " + std::to_string(reply.status));
     const std::string headers = SEMEL_TRY(encode_headers(reply.headers));
     const std::int64_t kept = std::chrono::ceil<std::chrono::milliseconds>(retention).count();
     const auto store = [&](auto&& queue) {

@@ -48,8 +48,9 @@ Identity::Identity(Tenant tenant, Caller caller, Operation operation, Key key)
       caller_(std::move(caller)),
       operation_(std::move(operation)),
       key_(std::move(key)),
-      digest_(digest_of(tenant_, caller_, operation_, key_)),
-      lock_(lock_key("semel.claim", digest_)) {}
+      digest_(digest_of(tenant_, caller_, operation_, key_)) {}
+
+std::int64_t Identity::lock() const { return lock_key("semel.claim", digest_); }
 
 Result<Identity> Identity::of(std::string_view tenant, std::string_view caller, std::string_view operation,
                               std::string_view key) {

@@ -63,7 +63,7 @@ public:
     /// SHA-256 over the length-prefixed parts: the primary key of the command's record.
     [[nodiscard]] const Digest& digest() const noexcept { return digest_; }
     /// Of the advisory lock that whoever executes the command holds.
-    [[nodiscard]] std::int64_t lock() const noexcept { return lock_; }
+    [[nodiscard]] std::int64_t lock() const;
     /// `cmd_` and the first 16 bytes of the digest in hexadecimal: what a client may ask about later.
     [[nodiscard]] std::string command_id() const;
 
@@ -73,7 +73,6 @@ private:
     Operation operation_;
     Key key_;
     Digest digest_;
-    std::int64_t lock_;
 };
 
 /// The first 16 bytes of an identity, from a command's id. Anything else is an Error (`rejected`).

@@ -30,7 +30,9 @@ Result<Record> record_in(const Row& row) {
     record.reply.headers = SEMEL_TRY(decode_headers(headers));
     const auto body = SEMEL_TRY(row.get<Bytes>(5));
     record.reply.body.assign(reinterpret_cast<const char*>(body.data()), body.size());
-    record.expires_in = std::chrono::milliseconds(SEMEL_TRY(row.get<std::int64_t>(6)));
+    // A century fits in nanoseconds; what another program keeps for longer is kept long enough.
+    constexpr std::int64_t longest = std::chrono::milliseconds(std::chrono::years(100)).count();
+    record.expires_in = std::chrono::milliseconds(std::min(SEMEL_TRY(row.get<std::int64_t>(6)), longest));
     return record;
 }
 

@@ -10,7 +10,9 @@ namespace {
 constexpr std::array<std::string_view, 6> allowed{"content-type", "location",      "content-location",
                                                   "etag",         "last-modified", "link"};
 constexpr std::string_view separator = ": ";
-constexpr std::string_view line_breaks("\r\n\0", 3);
+
+/// What every field of HTTP can carry.
+bool is_sendable(char c) noexcept { return (c >= ' ' && c <= '~') || c == '\t'; }
 
 bool same(std::string_view name, std::string_view lower) noexcept {
     return std::ranges::equal(name, lower, [](unsigned char a, unsigned char b) { return std::tolower(a) == b; });
@@ -26,8 +28,8 @@ Result<std::string> encode_headers(const std::vector<ReplyHeader>& headers) {
     std::string text;
     for (const auto& [name, value] : headers) {
         if (!replayable_header(name)) continue;
-        if (value.find_first_of(line_breaks) != std::string::npos)
-            return fail(Fault::broken, "the header " + name + " of a reply holds a line break");
+        if (!std::ranges::all_of(value, is_sendable))
+            return fail(Fault::broken, "the header " + name + " of a reply holds more than printable ASCII");
         text.append(name).append(separator).append(value).push_back('\n');
     }
     return text;
@@ -39,11 +41,14 @@ Result<std::vector<ReplyHeader>> decode_headers(std::string_view text) {
         std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
         if (line.ends_with('\r')) line.remove_suffix(1);
-        const auto at = line.find(separator);
-        if (at == std::string_view::npos || at == 0 || line.find_first_of(line_breaks) != std::string_view::npos)
+        if (line.empty()) continue;
+        // Other programs write them too, and may leave the blank out.
+        const auto at = line.find(':');
+        if (at == std::string_view::npos || at == 0 || !std::ranges::all_of(line, is_sendable))
             return fail(Fault::broken, "the stored headers of a reply are damaged");
-        headers.push_back(
-            {.name = std::string(line.substr(0, at)), .value = std::string(line.substr(at + separator.size()))});
+        std::string_view value = line.substr(at + 1);
+        if (value.starts_with(' ')) value.remove_prefix(1);
+        headers.push_back({.name = std::string(line.substr(0, at)), .value = std::string(value)});
     }
     return headers;
 }

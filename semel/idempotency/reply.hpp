@@ -28,8 +28,8 @@ struct Reply {
 /// Never Set-Cookie, Date or anything that was meant for one connection or one moment.
 [[nodiscard]] bool replayable_header(std::string_view name) noexcept;
 
-/// As stored: one `Name: value` per line. Headers that may not be replayed are left out; a line break within a
-/// header is an Error (`broken`): it would become two.
+/// As stored: one `Name: value` per line. Headers that may not be replayed are left out; a value
+/// that no HTTP field can carry (a line break would make two of it) is an Error (`broken`).
 [[nodiscard]] Result<std::string> encode_headers(const std::vector<ReplyHeader>& headers);
 /// Reads what `encode_headers` wrote, or another program through the SQL functions: lines may end as HTTP's do.
 [[nodiscard]] Result<std::vector<ReplyHeader>> decode_headers(std::string_view text);

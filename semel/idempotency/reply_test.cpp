@@ -51,9 +51,23 @@ TEST(Reply, ALineBreakInAHeaderIsRefusedInsteadOfBecomingTwo) {
     EXPECT_TRUE(encode_headers({{"Set-Cookie", "a\nb"}})) << "what is not stored cannot hurt";
 }
 
+TEST(Reply, AHeaderThatCannotBeSentIsRefused) {
+    for (const std::string_view value : {"/a\x01", "/a\x7f", "/ung\xfcltig"}) {
+        const auto refused = encode_headers({{"Location", std::string(value)}});
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().fault, Fault::broken);
+    }
+}
+
+TEST(Reply, HeadersOfOtherProgramsMayLeaveOutTheBlankAndHaveEmptyLines) {
+    const Headers expected{{"ETag", "1"}, {"Location", "/x"}};
+    EXPECT_EQ(decode_headers("ETag:1\r\n\nLocation: /x").value(), expected);
+    EXPECT_EQ(decode_headers("\n").value(), Headers{});
+}
+
 TEST(Reply, DamagedHeadersAreReportedAndNotGuessed) {
     for (const std::string_view damaged :
-         {"Location", "\n", "Location:/x", "ETag: 1\nbroken\n", ": x", "ETag: a\rb\n", "\r\n"}) {
+         {"Location", "ETag: 1\nbroken\n", ": x", "ETag: a\rb\n", "ETag: \xfc", R"({"ETag"})"}) {
         const auto refused = decode_headers(damaged);
         ASSERT_FALSE(refused) << damaged;
         EXPECT_EQ(refused.error().fault, Fault::broken);

@@ -20,6 +20,9 @@ Result<std::int64_t> one_batch(Database& database, Deadline deadline, Sql sql, c
 
 Result<RetentionReport> apply_retention(Database& database, const RetentionOptions& options, Deadline deadline,
                                         const std::stop_token& stop) {
+    if (options.batch < 1 || options.tombstone < Duration::zero())
+        return fail(Fault::rejected,
+                    "retention: a batch holds at least one row, and a tombstone's time is not negative");
     const Statements statements = SEMEL_TRY(Statements::from(database.catalogue()));
     const std::int64_t kept = std::chrono::ceil<std::chrono::milliseconds>(options.tombstone).count();
     RetentionReport report;

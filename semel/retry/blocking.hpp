@@ -24,7 +24,8 @@ namespace detail {
 /// Result<T> and may take its number, from 1. Waits only through the clock, and a stop request
 /// ends the wait; it does not interrupt an attempt.
 ///
-/// The Error is the last real one, with `cause.stop` and `cause.attempts`. If the first attempt
+/// The Error is the last real one, with `cause.stop` and `cause.attempts`; its fault is `unknown` if
+/// the outcome of any attempt was, since a later failure does not settle that. If the first attempt
 /// was not admitted, it says so, with no attempts. A first attempt that succeeds costs one reading
 /// of the clock and allocates nothing.
 template <class F>

@@ -1,5 +1,6 @@
 #include "semel/retry/blocking.hpp"
 
+#include "semel/retry/rule.hpp"
 #include "semel/testing/manual_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -74,6 +75,34 @@ TEST_F(RetryBlocking, DoesNotRepeatAnUnknownOutcomeUnlessToldThatItIsSafe) {
     calls = 0;
     scope.repeat = Repeat::safe;
     EXPECT_EQ(run({Fault::unknown}).value(), 2U);
+}
+
+TEST_F(RetryBlocking, KeepsTheDoubtOfAnEarlierAttemptWhateverALaterOneSays) {
+    policy = Policy::create({.attempts = 3}).value();
+    scope.repeat = Repeat::safe;
+    for (const Fault later : {Fault::unavailable, Fault::throttled, Fault::conflict, Fault::rejected, Fault::broken}) {
+        calls = 0;
+        const auto result = run({Fault::unknown, later, later});
+        ASSERT_FALSE(result.has_value());
+        EXPECT_EQ(result.error().fault, Fault::unknown) << name(later) << " says nothing about the first attempt";
+        EXPECT_EQ(result.error().cause.stop, retryable(later) ? Stop::attempts : Stop::not_retryable);
+        EXPECT_EQ(result.error().cause.attempts, calls);
+        EXPECT_EQ(result.error().message,
+                  "an earlier attempt may have been executed: attempt " + std::to_string(calls));
+    }
+}
+
+TEST_F(RetryBlocking, ASuccessSettlesAnEarlierDoubt) {
+    scope.repeat = Repeat::safe;
+    EXPECT_EQ(run({Fault::unknown, Fault::throttled}).value(), 3U);
+}
+
+TEST_F(RetryBlocking, ADoubtAboutTheLastAttemptAloneIsToldAsItIs) {
+    policy = Policy::create({.attempts = 2}).value();
+    scope.repeat = Repeat::safe;
+    const auto result = run({Fault::throttled, Fault::unknown});
+    EXPECT_EQ(result.error().fault, Fault::unknown);
+    EXPECT_EQ(result.error().message, "attempt 2");
 }
 
 TEST_F(RetryBlocking, RunsOneAttemptWhenALayerFurtherOutRetries) {

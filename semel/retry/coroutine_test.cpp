@@ -35,7 +35,13 @@ Error failure(Fault fault) {
 struct Trace {
     std::vector<Duration> attempts;
     Stop stop = Stop::none;
+    Fault fault = Fault::broken;
+    bool doubted = false;  ///< Some attempt's outcome was unknown.
 
+    void told(const Error& error) {
+        stop = error.cause.stop;
+        fault = error.fault;
+    }
     friend bool operator==(const Trace&, const Trace&) = default;
 };
 
@@ -50,6 +56,7 @@ public:
         const auto drawn = chance_.below(8);
         if (drawn == 7) return {};
         Error error = failure(drawn < 6 ? static_cast<Fault>(1 + drawn % 4) : Fault::rejected);
+        trace.doubted = trace.doubted || error.fault == Fault::unknown;
         if (chance_.below(4) == 0) error.cause.retry_after = std::chrono::milliseconds(chance_.below(3000));
         return fail(std::move(error));
     }
@@ -83,7 +90,7 @@ Trace run_blocking(std::uint64_t seed) {
     const Status status = retry_blocking(world.clock, world.random, world.policy, world.scope, [&]() -> Status {
         return world.dependency.call(world.trace, world.clock, world.started);
     });
-    if (!status) world.trace.stop = status.error().cause.stop;
+    if (!status) world.trace.told(status.error());
     return world.trace;
 }
 
@@ -102,7 +109,7 @@ Trace run_coroutine(std::uint64_t seed) {
         asio::use_future);
     loop.run();
     const Status status = done.get();
-    if (!status) world.trace.stop = status.error().cause.stop;
+    if (!status) world.trace.told(status.error());
     return world.trace;
 }
 
@@ -110,6 +117,17 @@ TEST(RetryCoroutine, MakesTheSameDecisionsAsTheBlockingDriver) {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         ASSERT_EQ(run_blocking(seed), run_coroutine(seed)) << "seed " << seed;
     }
+}
+
+TEST(RetryCoroutine, KeepsTheDoubtOfAnEarlierAttemptUntilOneSucceeds) {
+    std::size_t doubts = 0;
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+        const Trace trace = run_coroutine(seed);
+        if (!trace.doubted || trace.stop == Stop::none) continue;
+        ++doubts;
+        ASSERT_EQ(trace.fault, Fault::unknown) << "seed " << seed;
+    }
+    EXPECT_GT(doubts, 50U);
 }
 
 class RetryCoroutineWaiting : public ::testing::Test {

@@ -7,6 +7,7 @@ namespace semel {
 Decision RetryProgress::on_failure(const Error& error, Instant now, Breaker::Permit& permit, Random& random) noexcept {
     // Reported first: if this failure opens the breaker, the schedule must see it open.
     permit.failed(error, now);
+    in_doubt_ = in_doubt_ || error.fault == Fault::unknown;
     return schedule_.on_failure(error, scope_->repeat, now, scope_->budget, scope_->breaker, random);
 }
 
@@ -16,7 +17,8 @@ Decision RetryProgress::on_wake(Wake wake, Instant now, Breaker::Permit& permit)
 }
 
 Error RetryProgress::stopped(Error last, Decision decision) const {
-    return semel::stopped(std::move(last), schedule_, decision);
+    Error error = semel::stopped(std::move(last), schedule_, decision);
+    return in_doubt_ ? after_a_doubt(std::move(error)) : error;
 }
 
 }  // namespace semel

@@ -46,4 +46,10 @@ Error stopped(Error last, const Schedule& schedule, Decision decision) {
     return last;
 }
 
+Error after_a_doubt(Error last) {
+    if (last.fault == Fault::unknown) return last;
+    last.fault = Fault::unknown;
+    return std::move(last).within("an earlier attempt may have been executed");
+}
+
 }  // namespace semel

@@ -67,4 +67,8 @@ static_assert(std::is_trivially_copyable_v<Schedule>);
 /// of attempts.
 [[nodiscard]] Error stopped(Error last, const Schedule& schedule, Decision decision);
 
+/// The same failure after an earlier attempt whose outcome was never learnt: `unknown`, whatever the
+/// last attempt says of itself, and the message tells so. Code, stop and the rest stay.
+[[nodiscard]] Error after_a_doubt(Error last);
+
 }  // namespace semel

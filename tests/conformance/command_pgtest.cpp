@@ -210,6 +210,20 @@ TEST_P(CommandTest, ALateRepeatIsToldThatItsReplyIsGone) {
     EXPECT_EQ(payments(), 1);
 }
 
+TEST_P(CommandTest, RetentionRefusesABatchThatWouldNeverEnd) {
+    EXPECT_FALSE(apply_retention(*database, {.batch = 0}, soon()));
+    EXPECT_FALSE(apply_retention(*database, {.tombstone = std::chrono::hours(-1)}, soon()));
+}
+
+TEST_P(CommandTest, OfADeclaredRepeatThatCannotBeLookedUpNothingIsKnown) {
+    Command repeat = command("k");
+    repeat.attempt = 2;
+    repeat.deadline = Deadline::at(now());
+    EXPECT_TRUE(executor->execute(repeat, pays_blindly("a")).unknown());
+    repeat.attempt = 1;
+    EXPECT_TRUE(executor->execute(repeat, pays_blindly("a")).not_committed());
+}
+
 TEST_P(CommandTest, OfManyAtOnceOneIsExecuted) {
     for (const bool blind : {true, false}) {
         constexpr int threads = 12;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "semel/db/migrate.hpp"
+#include "semel/db/transact.hpp"
 #include "semel/open/open.hpp"
 #include "semel/testing/pgbouncer.hpp"
 #include "semel/testing/postgres_cluster.hpp"

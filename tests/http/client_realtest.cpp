@@ -110,7 +110,54 @@ TEST_F(ClientTest, DoesNotRepeatWhatMightHaveBeenDoneWithoutAKey) {
     EXPECT_EQ(answer.error().cause.stop, Stop::not_repeatable);
     EXPECT_EQ(answer.error().cause.code, "500");
     EXPECT_EQ(server->requests().size(), 1U);
-    EXPECT_THAT(answer.error().message, AllOf(HasSubstr("POST http://127.0.0.1"), Not(HasSubstr("secret"))));
+}
+
+TEST_F(ClientTest, ShowsTheAddressToOperatorsAloneAndTheQueryToNobody) {
+    script({{reply("500 Oops", "", "their text")}});
+    const Error error = client().send(post(false)).error();
+    EXPECT_EQ(error.message, "POST: answered 500");
+    EXPECT_THAT(error.native, AllOf(HasSubstr("POST http://127.0.0.1"), HasSubstr("/a: their text")));
+    EXPECT_THAT(error.describe(), Not(HasSubstr("secret")));
+}
+
+TEST_F(ClientTest, KeepsTheDoubtOfAnAttemptThatWasReadAndNeverAnswered) {
+    options.timeouts.read = 100ms;
+    options.policy = Policy::create({.attempts = 3, .base = 5ms, .cap = 10ms, .throttled_base = 5ms}).value();
+    const std::string busy = reply("429 Slow", "Retry-After: 0\r\n", "");
+    script({{""}, {busy}, {busy}, {""}, {busy}, {busy}});
+    const auto expect_doubt = [](const Result<Response>& answer) {
+        ASSERT_FALSE(answer.has_value());
+        EXPECT_EQ(answer.error().fault, Fault::unknown) << answer.error().describe();
+        EXPECT_EQ(answer.error().message, "POST: an earlier attempt may have been executed: answered 429");
+        EXPECT_EQ(answer.error().cause.code, "429");
+        EXPECT_EQ(answer.error().cause.stop, Stop::attempts);
+        EXPECT_EQ(answer.error().cause.attempts, 3U);
+    };
+    expect_doubt(client().send(post(true)));
+    boost::asio::io_context loop;
+    auto done = boost::asio::co_spawn(loop, send_coroutine(client(), post(true)), boost::asio::use_future);
+    loop.run();
+    expect_doubt(done.get());
+    EXPECT_EQ(server->requests().size(), 6U);
+}
+
+TEST_F(ClientTest, KeepsTheDoubtOfARequestThatAKeptConnectionClosedUnder) {
+    options.policy = Policy::once();
+    script({{reply("200 OK", "", "")}, {.answer = "", .close = true}, {reply("429 Slow", "", "")}});
+    EXPECT_TRUE(client().send(post(true)).has_value());
+    const auto answer = client().send(post(true));
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(server->requests().size(), 3U) << "sent again over a fresh connection";
+    EXPECT_EQ(client().stats().attempts, 2U) << "as the same attempt";
+    EXPECT_EQ(answer.error().fault, Fault::unknown) << answer.error().describe();
+    EXPECT_EQ(answer.error().cause.code, "429");
+}
+
+TEST_F(ClientTest, ReturnsALaterAnswerToTheSameKeyAsTheAnswerItIs) {
+    options.timeouts.read = 100ms;
+    script({{""}, {reply("409 Conflict", "", "spent")}, {""}, {reply("201 Created", "", "done")}});
+    EXPECT_EQ(client().send(post(true))->status, 409U);
+    EXPECT_EQ(client().send(post(true))->status, 201U);
 }
 
 TEST_F(ClientTest, RepeatsWithoutAKeyWhatWasCertainlyNotDone) {

@@ -20,6 +20,8 @@ public:
         nothing_heard,  ///< Never gets the request; nobody knows.
         refuses,        ///< Says no, for good.
         is_away,        ///< Cannot be reached: certainly nothing was done.
+        is_busy,        ///< Asks for less: certainly nothing was done.
+        collides,       ///< Is at work for someone else: certainly nothing was done.
         throws,         ///< Moves the money, then the client library throws.
     };
 
@@ -84,6 +86,8 @@ private:
                 return fail(std::move(error));
             }
             case Does::is_away: return fail(Fault::unavailable, "connection refused");
+            case Does::is_busy: return fail(Fault::throttled, "too many requests");
+            case Does::collides: return fail(Fault::conflict, "the account is in use");
             case Does::its_job:
             case Does::job_unheard:
             case Does::throws: break;

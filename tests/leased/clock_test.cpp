@@ -149,6 +149,55 @@ TEST_F(LeasedClock, AHandlerThatKeepsSilentForLongLosesItsLeaseUnlessItRenewsIt)
     EXPECT_EQ(runs, 1);
 }
 
+TEST_F(LeasedClock, ARepeatWhoseIntentWasStoredTooLateLeavesTheCallInDoubt) {
+    Bank bank(Capability::takes_key);
+    bank.script({Does::job_unheard});
+    transfers(bank);
+    EXPECT_TRUE(execute().unknown());
+    clock.advance(seconds(41));
+    {
+        const failpoint::Hook hook([&](std::string_view name) {
+            if (name == "call.after_intent") clock.advance(seconds(6));
+        });
+        EXPECT_EQ(sweep().unfinished, 1);
+    }
+    EXPECT_EQ(bank.requests(), 1);
+    const auto open = transact(*database, [&](Transaction& tx) -> Result<std::int64_t> {
+        return SEMEL_TRY(tx.execute("SELECT count(*) FROM semel_call WHERE status = 'unknown'")).scalar<std::int64_t>();
+    });
+    EXPECT_EQ(open.value(), 1) << "the money was moved";
+    clock.advance(seconds(41));
+    EXPECT_EQ(sweep().finished, 1);
+    EXPECT_EQ(bank.requests(), 2);
+    EXPECT_EQ(bank.effects(), 1);
+}
+
+TEST_F(LeasedClock, AReplyIsRememberedNoLongerThanItsRecordIsKept) {
+    executor = Executor::create(*database, {}).value();
+    LeasedOptions options;
+    options.retention = seconds(60);
+    bool refuses = false;
+    const auto decide = [&refuses](LeasedWork&) -> Result<Finish> {
+        if (refuses) return Finish(Rejection{.reply = {.status = 409}});
+        return Finish(Reply{});
+    };
+    ASSERT_TRUE(operations.add("transfer", decide, options));
+    leased = LeasedExecutor::create(*executor, operations).value();
+    for (const std::string_view slow : {"lease.after_finish", "lease.before_rejection"}) {
+        command_.identity = Identity::of("shop", "web", "transfer", slow).value();
+        {
+            const failpoint::Hook hook([&](std::string_view name) {
+                if (name == slow) clock.advance(seconds(20));
+            });
+            ASSERT_TRUE(execute().committed());
+        }
+        EXPECT_NE(executor->cached(command_), nullptr) << slow;
+        clock.advance(seconds(41));
+        EXPECT_EQ(executor->cached(command_), nullptr) << slow;
+        refuses = true;
+    }
+}
+
 class LeasedRunners : public LeasedClock {
 protected:
     LeasedRunners() : LeasedClock(testing::ManualClock::Waiting::blocks) {}

@@ -148,6 +148,19 @@ TEST_P(OrdersServerTrouble, ACommitWhoseAnswerIsLostIsSettledAndHappensOnce) {
     EXPECT_EQ(events("quote.item_added"), static_cast<std::int64_t>(plans.size()));
 }
 
+TEST_P(OrdersServerTrouble, AMistakeInTheSchemaIsTheServersAndShowsNothingOfIt) {
+    start();
+    const auto renamed = semel::transact(database(), [](semel::Transaction& tx) {
+        return tx.run_script("ALTER TABLE orders_case RENAME TO elsewhere");
+    });
+    ASSERT_TRUE(renamed.committed()) << renamed.error().describe();
+    const HttpResponse failed = post("/api/v1/cases", "k", R"({"subject":"s"})");
+    EXPECT_EQ(failed.status, 500) << failed.body;
+    EXPECT_EQ(failed.code(), "INTERNAL_ERROR");
+    EXPECT_THAT(failed.body,
+                ::testing::Not(::testing::AnyOf(::testing::HasSubstr("42P01"), ::testing::HasSubstr("orders_case"))));
+}
+
 TEST_P(OrdersServerTrouble, WithoutItsDatabaseItSaysSoAndRecoversByItself) {
     auto server = semel::testing::PostgresCluster::start();
     if (!server) GTEST_SKIP() << server.error().describe();

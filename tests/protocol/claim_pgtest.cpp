@@ -225,6 +225,44 @@ TEST_F(Claiming, AFinalRefusalLosesToADuplicateThatSucceededMeanwhile) {
     EXPECT_EQ(books(), (Ledger{"1", "1", "1"}));
 }
 
+TEST_F(Claiming, ADuplicateAboveReadCommittedIsReplayedWhateverItsHandlerSaw) {
+    for (const Isolation isolation : {Isolation::serializable, Isolation::repeatable_read}) {
+        const std::string key = isolation == Isolation::serializable ? "s" : "r";
+        CommandOptions options;
+        options.transaction.isolation = isolation;
+        const auto pays_once = [&key](Work& work) -> Result<CommandDecision> {
+            const Rows rows = SEMEL_TRY(work.tx.execute("SELECT count(*) FROM payment WHERE id = $1", key));
+            if (SEMEL_TRY(rows.scalar<std::int64_t>()) != 0) return Rejection{.reply = {.status = 409, .body = "paid"}};
+            post_payment(work, key);
+            return reply_of(key);
+        };
+        bool first = true;
+        const auto outcome = shop.executor->execute(command(key), options, [&](Work& work) -> Result<CommandDecision> {
+            // It has looked and found nothing; now a duplicate is faster.
+            if (std::exchange(first, false)) {
+                EXPECT_TRUE(shop.executor->execute(command(key), options, pays_once).committed());
+            }
+            return pays_once(work);
+        });
+        ASSERT_TRUE(outcome.committed()) << told(outcome);
+        EXPECT_EQ(outcome.value().standing, Standing::replayed);
+        EXPECT_EQ(outcome.value().reply, reply_of(key));
+        EXPECT_EQ(books(key), (Ledger{"1", "1", "1"}));
+    }
+}
+
+TEST_F(Claiming, AReplyThatCannotBeSentIsNotCommitted) {
+    for (const Reply& reply : {Reply{.status = 0}, Reply{.status = 600}, Reply{.headers = {{"Location", "/\x01"}}}}) {
+        const auto outcome = shop.executor->execute(command("k"), [&reply](Work& work) -> Result<Reply> {
+            post_payment(work, "k");
+            return reply;
+        });
+        ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+        EXPECT_EQ(outcome.error().fault, Fault::broken);
+    }
+    EXPECT_EQ(books(), (Ledger{"0", "0", "0"}));
+}
+
 TEST_F(Claiming, AStaleGuardedWriteInTheLastFlushKeepsEverythingBeforeItFromCommitting) {
     for (const bool blind : {true, false}) {
         const auto pays_with_stale_epoch = [blind](Work& work) -> Result<Reply> {

@@ -1,5 +1,6 @@
 // The answer to COMMIT is lost: cut in every way and at every message. One effect, one reply, never a wrong answer.
 
+#include "semel/base/failpoint.hpp"
 #include "semel/testing/fault_proxy.hpp"
 #include "tests/protocol/shop_fixture.hpp"
 
@@ -83,6 +84,33 @@ TEST_F(LostAnswer, OfACommandWhoseClaimWasAnsweredIsRunAgainIfItsRecordIsAbsentU
     EXPECT_EQ(outcome.value().standing, Standing::executed);
     EXPECT_EQ(runs, 2);
     EXPECT_EQ(books("k"), (Ledger{"1", "1", "1"}));
+}
+
+TEST_F(LostAnswer, IsNotResolvedByARecordThatIsNotFinished) {
+    // While COMMIT is lost on its way, the same request is accepted for a worker to execute later.
+    const auto between = proxy(postgres().port());
+    const Shop through = open_shop(between->url(database())).value();
+    ASSERT_TRUE(through.pay(false, "before").committed());
+    bool armed = false;
+    const failpoint::Hook hook([&](std::string_view name) {
+        if (name != "postgres.after_commit" || !std::exchange(armed, false)) return;
+        const Command same = command("k");
+        const Claim claim(through.executor->statements(), same.identity, same.fingerprint);
+        std::ignore = ask(
+            "INSERT INTO semel.command_record (identity, fingerprint, state, tenant, caller, operation, key) "
+            "VALUES (decode($1, 'hex'), decode($2, 'hex'), 'received', 'shop', 'web', 'payment.create', 'k') RETURNING "
+            "1",
+            {hex(same.identity.digest()), hex(claim.stored_fingerprint())});
+    });
+    const auto outcome = through.executor->execute(command("k"), [&](Work& work) -> Result<Reply> {
+        SEMEL_TRY(work.tx.execute("SELECT 1"));
+        between->set_plan(ProxyPlan::cut_before_commit(Way::finish), ProxyScope::next_commit);
+        armed = true;
+        return pays_blindly("k")(work);
+    });
+    ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+    EXPECT_EQ(verdict_of(outcome.error()), ClaimVerdict::in_progress);
+    EXPECT_EQ(books("k").payments, "0");
 }
 
 TEST_F(LostAnswer, IsNotResolvedBeforeTheOldTransactionHasEnded) {

@@ -58,3 +58,23 @@ SELECT semel.complete('shop', 'psql', 'payment.create', 'k1', '\x01aa', 201, NUL
 SELECT semel.complete('shop', 'psql', 'payment.create', NULL, '\x01aa', 201, NULL, NULL);
 SELECT semel.complete('shop', 'psql', 'payment.create', 'k4', NULL, 201, NULL, NULL);
 SELECT count(*) FROM payment WHERE id LIKE 'k%';
+
+\echo # what cannot be right is refused
+\set ON_ERROR_STOP off
+SELECT semel.claim('shop', 'psql', 'payment.create', NULL, '\x01');
+\echo :SQLSTATE
+SELECT semel.complete('shop', 'psql', 'payment.create', 'k9', '\x01', NULL, NULL, NULL);
+\echo :SQLSTATE
+SELECT semel.complete('shop', 'psql', 'payment.create', 'k9', '\x01', 0, NULL, NULL);
+\echo :SQLSTATE
+SELECT semel.complete('shop', 'psql', 'payment.create', 'k9', '\x01', 201, '{"Location": "/x"}', NULL);
+\echo :SQLSTATE
+SELECT semel.complete('shop', 'psql', 'payment.create', 'k9', '\x01', 201, E'Location: /x\nnothing', NULL);
+\echo :SQLSTATE
+SELECT semel.complete('shop', 'psql', 'payment.create', 'k9', '\x01', 201, NULL, NULL, interval '0');
+\echo :SQLSTATE
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT semel.claim('shop', 'psql', 'payment.create', 'k9', '\x01');
+\echo :SQLSTATE
+ROLLBACK;
+SELECT verdict FROM semel.claim('shop', 'psql', 'payment.create', 'k9', '\x01');

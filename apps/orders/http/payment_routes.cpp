@@ -4,6 +4,7 @@
 #include "apps/orders/http/json.hpp"
 #include "apps/orders/http/routes.hpp"
 #include "apps/orders/storage/payments.hpp"
+#include "semel/base/log.hpp"
 
 namespace orders {
 namespace {
@@ -65,6 +66,20 @@ Result<semel::Finish> execute_payment(semel::LeasedWork& leased) {
     });
 }
 
+/// For a worker whose command failed for good: what the store said goes to the log, not to a client.
+semel::Reply refuse_payment(const semel::Error& error, const semel::Command& command) {
+    semel::log(semel::LogLevel::warning, command.identity.command_id() + " " + command.correlation_id +
+                                             ": the payment was not made: " + error.describe());
+    const Problem problem =
+        error.fault == semel::Fault::rejected
+            ? Problem(semel::http::problems::validation_failed, "The payment was refused; nothing of it was kept.")
+                  .with_status(422)
+            : Problem(semel::http::problems::transient_persistence_failure,
+                      "The payment was tried several times and not made; nothing of it was kept. Send it again under "
+                      "another key.");
+    return semel::http::reply_of(problem, command.correlation_id);
+}
+
 std::optional<Problem> check_payment(const Request& request) {
     const auto asked = payment_in(request.body);
     if (asked) return std::nullopt;
@@ -91,8 +106,9 @@ Response get_payments(semel::Database& database, const Request& request) {
 }  // namespace
 
 semel::Status add_payment_operation(semel::Operations& all, const RetentionOf& retention) {
-    return all.add(create_payment_operation, execute_payment,
-                   {.retention = retention(create_payment_operation), .lease = payment_lease});
+    return all.add(
+        create_payment_operation, execute_payment,
+        {.retention = retention(create_payment_operation), .lease = payment_lease, .refuse = refuse_payment});
 }
 
 void add_payment_routes(semel::http::Router& router, const RouteContext& context) {

@@ -113,13 +113,21 @@ $$;
 -- the service computes from the request, the same for the same request.
 CREATE FUNCTION semel.claim(p_tenant text, p_caller text, p_operation text, p_key text, p_fingerprint bytea)
     RETURNS TABLE (verdict text, status integer, headers text, body bytea)
-    LANGUAGE plpgsql VOLATILE STRICT
+    LANGUAGE plpgsql VOLATILE
 AS $$
 DECLARE
     wanted bytea := semel.identity(p_tenant, p_caller, p_operation, p_key);
     locked boolean;
     code text;
 BEGIN
+    IF wanted IS NULL OR p_fingerprint IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'semel.claim: tenant, caller, operation, key and '
+            'fingerprint must not be NULL';
+    END IF;
+    -- With an older snapshot a record that was committed meanwhile would not be seen.
+    IF pg_catalog.current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = 'semel.claim needs a transaction at READ COMMITTED';
+    END IF;
     locked := pg_catalog.pg_try_advisory_xact_lock(semel.lock_key('semel.claim', wanted));
     SELECT semel.claim_verdict(r.fingerprint = p_fingerprint, r.state, r.expires_at <= pg_catalog.clock_timestamp()),
            r.status, r.headers, r.body
@@ -154,6 +162,15 @@ BEGIN
     IF wanted IS NULL OR p_fingerprint IS NULL OR p_status IS NULL OR p_retention IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'semel.complete: tenant, caller, operation, key, '
             'fingerprint, status and retention must not be NULL';
+    END IF;
+    IF p_status NOT BETWEEN 200 AND 599 OR p_retention <= interval '0' OR p_retention > interval '100 years' THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'semel.complete: a status is 200 to 599, a retention more '
+            'than nothing and at most 100 years';
+    END IF;
+    -- What cannot be sent must not be promised.
+    IF coalesce(p_headers, '') !~ '^([A-Za-z0-9-]+:[\t -~]*\r?\n?)*$' THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'semel.complete: headers are lines of Name: value in '
+            'printable ASCII';
     END IF;
     IF NOT pg_catalog.pg_try_advisory_xact_lock(semel.lock_key('semel.claim', wanted)) THEN
         RAISE EXCEPTION USING ERRCODE = 'SM001', MESSAGE = 'semel.complete: another transaction executes the command',
