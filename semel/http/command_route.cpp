@@ -1,6 +1,7 @@
 #include "semel/http/command_route.hpp"
 
 #include "semel/base/log.hpp"
+#include "semel/base/media_type.hpp"
 #include "semel/http/idempotency_header.hpp"
 
 #include <fmt/format.h>
@@ -16,15 +17,6 @@ namespace {
 constexpr Duration retry_soon = std::chrono::seconds(1);
 /// On the event loop only what is done at once: a longer body takes too long to read through.
 constexpr std::size_t at_once_max = std::size_t{32} << 10U;
-
-bool is_json(std::string_view content_type) noexcept {
-    const std::string_view type = content_type.substr(0, content_type.find(';'));
-    const auto last = type.find_last_not_of(" \t");
-    const std::string_view trimmed = type.substr(0, last == std::string_view::npos ? 0 : last + 1);
-    if (same_name(trimmed, "application/json")) return true;
-    constexpr std::string_view suffix = "+json";
-    return trimmed.size() > suffix.size() && same_name(trimmed.substr(trimmed.size() - suffix.size()), suffix);
-}
 
 std::vector<NamedValue> named(const std::vector<Parameter>& parameters) {
     std::vector<NamedValue> values;
@@ -47,7 +39,7 @@ tl::expected<Identity, Problem> identity_of(const Request& request, std::string_
 
 tl::expected<Fingerprint, Problem> fingerprint_of(const Request& request, std::string_view operation) {
     const std::string_view type = request.headers.find("Content-Type").value_or("");
-    if (!request.body.empty() && !is_json(type))
+    if (!request.body.empty() && !is_json(media_type_essence(type)))
         return tl::unexpected(Problem(problems::unsupported_media_type, "Send application/json. Nothing was done."));
     const auto path = named(request.variables);
     const auto query = named(request.query);

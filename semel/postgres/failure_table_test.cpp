@@ -1,5 +1,7 @@
 #include "semel/postgres/failure_table.hpp"
 
+#include "semel/db/own_code.hpp"
+
 #include <gmock/gmock.h>
 
 #include <map>
@@ -104,6 +106,14 @@ INSTANTIATE_TEST_SUITE_P(FailureTable, EveryCode, ::testing::ValuesIn(expectatio
 
 TEST(FailureTable, HasNoRowThatNobodyWroteDown) {
     for (const Rule& rule : postgres_rules()) EXPECT_TRUE(expectations().contains(std::string(rule.code))) << rule.code;
+}
+
+TEST(FailureTable, MeansByOurOwnCodesWhatTheyMeanOnEveryDatabase) {
+    for (const OwnCode& own : own_codes) {
+        const Error error = error_from_code(own.code, "", Phase::transaction);
+        EXPECT_EQ(error.fault, own.fault) << own.code;
+        EXPECT_EQ(error.cause.code, own.code);
+    }
 }
 
 TEST(FailureTable, DoesNotGuessAboutACodeItDoesNotKnow) {

@@ -93,7 +93,7 @@ std::string read(const std::filesystem::path& file) {
 
 /// Has one Node process work through all lines, and compares line by line.
 void expect_as_node(const std::string& mode, int count, const std::function<std::string(int)>& line) {
-    if (testing::find_program("node").empty()) GTEST_SKIP() << "needs Node.js (Debian: nodejs) in PATH";
+    ASSERT_FALSE(testing::find_program("node").empty()) << "Node.js is missing; make setup installs it";
     auto directory = testing::TempDir::make("canon");
     ASSERT_TRUE(directory) << directory.error().describe();
     const auto input = directory->path() / "input";

@@ -43,8 +43,9 @@ struct Good {
 class SlowTest : public ::testing::Test {
 protected:
     void attack(std::vector<std::string> mode, std::size_t connections_max) {
-        if (!raise_descriptor_limit(4096)) GTEST_SKIP() << "needs 4096 open files: ulimit -n";
-        if (testing::find_program("slowhttptest").empty()) GTEST_SKIP() << "needs slowhttptest";
+        ASSERT_TRUE(raise_descriptor_limit(4096)) << "4096 open files are needed; raise the limit: ulimit -n";
+        ASSERT_FALSE(testing::find_program("slowhttptest").empty())
+            << "slowhttptest is missing; make setup installs it";
         Router router;
         const Health health({}, system_clock());
         health.add_to(router);

@@ -163,7 +163,7 @@ TEST_P(OrdersServerTrouble, AMistakeInTheSchemaIsTheServersAndShowsNothingOfIt) 
 
 TEST_P(OrdersServerTrouble, WithoutItsDatabaseItSaysSoAndRecoversByItself) {
     auto server = semel::testing::PostgresCluster::start();
-    if (!server) GTEST_SKIP() << server.error().describe();
+    ASSERT_TRUE(server) << server.error().describe();
     start({.database = server->url(), .config = "[limits]\nrequest_deadline = \"3s\"\n"});
     ASSERT_EQ(post("/api/v1/payments", "before", payment_body("before")).status, 201);
     EXPECT_EQ(get("/readyz").status, 200);

@@ -18,7 +18,7 @@ class Replicated : public ::testing::Test {
 protected:
     void SetUp() override {
         auto started = PostgresCluster::start();
-        if (!started) GTEST_SKIP() << started.error().describe();
+        ASSERT_TRUE(started) << started.error().describe();
         primary.emplace(*std::move(started));
         auto opened = open_shop(primary->url(), patient(70));
         ASSERT_TRUE(opened) << opened.error().describe();
