@@ -16,6 +16,13 @@ std::string place_text(const PoolMachine::Held& held) {
                        held.place.function_name());
 }
 
+/// What this thread borrowed last. Only a hint: the pool may be gone and another stand at its address.
+struct LastLoan {
+    const Pool* pool = nullptr;
+    PoolMachine::Slot slot = 0;
+};
+thread_local LastLoan last_loan;
+
 Error too_late() {
     Error error;
     error.fault = Fault::unavailable;
@@ -53,6 +60,7 @@ Result<Pool::Loan> Pool::acquire(Deadline deadline, const std::stop_token& stop,
                                  Wants wants) {
     const Deadline until = deadline.within(clock_->now(), limits_.acquire_timeout);
     auto assignment = SEMEL_TRY(obtain(until, stop, place));
+    last_loan = {.pool = this, .slot = assignment.slot};
     if (wants == Wants::fresh) assignment.duty = PoolMachine::Duty::connect;
     Loan loan(*this, assignment.slot);
     SEMEL_TRY(make_ready(assignment, deadline));
@@ -62,7 +70,8 @@ Result<Pool::Loan> Pool::acquire(Deadline deadline, const std::stop_token& stop,
 
 Result<PoolMachine::Assignment> Pool::obtain(Deadline until, const std::stop_token& stop, std::source_location place) {
     std::unique_lock lock(mutex_);
-    if (const auto at_once = machine_.acquire(clock_->now(), place)) return *at_once;
+    const auto preferred = last_loan.pool == this ? std::optional(last_loan.slot) : std::nullopt;
+    if (const auto at_once = machine_.acquire(clock_->now(), place, preferred)) return *at_once;
     const auto ticket = machine_.enqueue();
     if (!ticket) return fail(exhausted(fmt::format("{} callers already wait for a session", limits_.queue)));
 

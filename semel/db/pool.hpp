@@ -20,6 +20,10 @@ using Connect = std::function<Result<std::unique_ptr<Session>>(Deadline)>;
 /// A bounded pool of sessions. Thread-safe. It opens sessions as they are asked for, on the thread
 /// that asks; it has no thread of its own. A session that comes back in mid-transaction is closed,
 /// which makes the server undo it.
+///
+/// A thread gets the session that it had last, if that is free and needs no check: threads that swap
+/// sessions drive themselves and the server's processes from one processor to the other
+/// (docs/performance.md). Nothing but speed may depend on it.
 class Pool {
 public:
     /// A session on loan; goes back when destroyed. Must not outlive the pool.

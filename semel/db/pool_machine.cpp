@@ -1,6 +1,7 @@
 #include "semel/db/pool_machine.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace semel {
 
@@ -15,17 +16,33 @@ PoolMachine::Duty PoolMachine::duty_of(const Entry& entry, Instant now) const no
     return now - entry.since >= limits_.check_after_idle ? Duty::check : Duty::use;
 }
 
-std::optional<PoolMachine::Assignment> PoolMachine::acquire(Instant now, std::source_location place) {
+std::optional<PoolMachine::Assignment> PoolMachine::acquire(Instant now, std::source_location place,
+                                                            std::optional<Slot> preferred) {
     if (!queue_.empty()) return std::nullopt;  // Whoever waits came first.
+    const auto slot = take_free(now, preferred);
+    if (!slot) return std::nullopt;
+    const Duty duty = duty_of(entries_[*slot], now);
+    ++in_use_;
+    entries_[*slot].state = State::in_use;
+    hold(*slot, now, place);
+    return Assignment{*slot, duty};
+}
+
+std::optional<PoolMachine::Slot> PoolMachine::take_free(Instant now, std::optional<Slot> preferred) {
+    // One that would have to be checked first costs a round trip more than any other gains.
+    if (preferred && *preferred < entries_.size() && entries_[*preferred].state == State::idle &&
+        duty_of(entries_[*preferred], now) == Duty::use) {
+        // From the top, where those are that came back lately.
+        const auto found = std::find(idle_.rbegin(), idle_.rend(), *preferred);
+        SEMEL_ASSERT(found != idle_.rend());
+        idle_.erase(std::next(found).base());
+        return preferred;
+    }
     auto& from = idle_.empty() ? empty_ : idle_;
     if (from.empty()) return std::nullopt;
     const Slot slot = from.back();
     from.pop_back();
-    const Duty duty = duty_of(entries_[slot], now);
-    ++in_use_;
-    entries_[slot].state = State::in_use;
-    hold(slot, now, place);
-    return Assignment{slot, duty};
+    return slot;
 }
 
 std::optional<PoolMachine::Ticket> PoolMachine::enqueue() {

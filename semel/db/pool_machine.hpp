@@ -54,8 +54,10 @@ public:
 
     PoolMachine(const PoolLimits& limits, Random& random);
 
-    /// A slot at once, if one is free and nobody waits for it.
-    [[nodiscard]] std::optional<Assignment> acquire(Instant now, std::source_location place);
+    /// A slot at once, if one is free and nobody waits for it: `preferred`, while its session is idle and needs
+    /// no check, else the one that came back last.
+    [[nodiscard]] std::optional<Assignment> acquire(Instant now, std::source_location place,
+                                                    std::optional<Slot> preferred = {});
     /// A place in the queue, or nothing when the queue is full.
     [[nodiscard]] std::optional<Ticket> enqueue();
     /// Gives up a place in the queue. False: the ticket was served meanwhile, take the assignment.
@@ -90,6 +92,7 @@ private:
         std::source_location place;
     };
     [[nodiscard]] Duty duty_of(const Entry& entry, Instant now) const noexcept;
+    [[nodiscard]] std::optional<Slot> take_free(Instant now, std::optional<Slot> preferred);
 
     PoolLimits limits_;
     Random* random_;

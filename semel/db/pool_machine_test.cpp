@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 namespace semel {
@@ -23,8 +24,8 @@ PoolLimits small() {
 
 class PoolMachineTest : public ::testing::Test {
 protected:
-    PoolMachine::Assignment take(Instant now) {
-        const auto assignment = machine.acquire(now, std::source_location::current());
+    PoolMachine::Assignment take(Instant now, std::optional<PoolMachine::Slot> preferred = {}) {
+        const auto assignment = machine.acquire(now, std::source_location::current(), preferred);
         EXPECT_TRUE(assignment);
         if (assignment->duty == Duty::connect) machine.connected(assignment->slot, now);
         return *assignment;
@@ -49,6 +50,47 @@ TEST_F(PoolMachineTest, ReusesTheSessionThatCameBackLast) {
     const auto again = take(start);
     EXPECT_EQ(again.slot, second.slot);
     EXPECT_EQ(again.duty, Duty::use);
+}
+
+TEST_F(PoolMachineTest, GivesThePreferredSessionEvenIfAnotherCameBackLater) {
+    const auto first = take(start);
+    const auto second = take(start);
+    (void)machine.release(first.slot, true, start);
+    (void)machine.release(second.slot, true, start);
+    const auto again = take(start, first.slot);
+    EXPECT_EQ(again.slot, first.slot);
+    EXPECT_EQ(again.duty, Duty::use);
+    EXPECT_EQ(take(start, first.slot).slot, second.slot) << "the preferred one is in use";
+    EXPECT_FALSE(machine.acquire(start, std::source_location::current(), first.slot));
+    EXPECT_EQ(machine.in_use(), 2U);
+}
+
+TEST_F(PoolMachineTest, PrefersNoSessionThatWouldHaveToBeChecked) {
+    const auto first = take(start);
+    const auto second = take(start);
+    (void)machine.release(first.slot, true, start);
+    (void)machine.release(second.slot, true, start + 3s);
+    const auto warm = take(start + 5s, first.slot);
+    EXPECT_EQ(warm.slot, second.slot);
+    EXPECT_EQ(warm.duty, Duty::use);
+}
+
+TEST_F(PoolMachineTest, TakesAPreferenceForAClosedOrUnknownSlotAsNone) {
+    const auto first = take(start);
+    const auto second = take(start);
+    (void)machine.release(first.slot, false, start);
+    (void)machine.release(second.slot, true, start);
+    EXPECT_EQ(take(start, first.slot).slot, second.slot) << "the preferred slot holds no session";
+    EXPECT_EQ(take(start, 99).slot, first.slot) << "a slot of some larger pool";
+}
+
+TEST_F(PoolMachineTest, LetsNobodyPassTheQueueForThePreferredSession) {
+    const auto first = take(start);
+    (void)take(start);
+    (void)machine.enqueue();
+    (void)machine.enqueue();
+    (void)machine.release(first.slot, true, start);
+    EXPECT_FALSE(machine.acquire(start, std::source_location::current(), first.slot));
 }
 
 TEST_F(PoolMachineTest, RefusesToQueuePastItsBound) {

@@ -38,6 +38,22 @@ TEST_F(PoolTest, OpensASessionOnceAndLendsItAgain) {
     EXPECT_EQ(server.count("connect"), 1U);
 }
 
+TEST_F(PoolTest, LendsAThreadTheSessionThatItHadLast) {
+    PoolLimits two = limits();
+    two.size = 2;
+    Pool shared{connect_to(server), two, clock, random};
+    const auto borrow = [&] { return shared.acquire(Deadline::never()).value(); };
+    auto held = std::optional(borrow());
+    const Session* mine = &**held;
+    std::jthread([&] {
+        const Session* theirs = &*borrow();
+        EXPECT_NE(theirs, mine);
+        held.reset();  // Now ours came back last.
+        EXPECT_EQ(&*borrow(), theirs);
+    }).join();
+    EXPECT_EQ(&*borrow(), mine) << "theirs came back last";
+}
+
 TEST_F(PoolTest, FailsAWaiterWithinItsTimeoutAndNamesTheBorrower) {
     const auto held = acquire();
     std::optional<Error> error;
