@@ -24,7 +24,8 @@ AggregatePlace place_of(std::string_view tenant, const Aggregate& aggregate) {
         sha.add_part(bytes_of(part));
     const std::uint64_t number = leading_number(std::move(sha).finish());
     return {.partition = static_cast<std::uint32_t>(number % partition_count),
-            .stripe = static_cast<std::uint32_t>(number % stripe_count)};
+            .stripe = static_cast<std::uint32_t>(number % stripe_count),
+            .number = static_cast<std::int64_t>(number)};
 }
 
 Result<AppendStatements> AppendStatements::from(const Catalogue& catalogue) {
@@ -54,7 +55,7 @@ void Outbox::post_to(Transaction& tx) {
         if (aggregate.version) tx.post(statements_->version, tenant_, aggregate.type, aggregate.id, *aggregate.version);
         tx.post(statements_->event, pending.id, tenant_, aggregate.type, aggregate.id, aggregate.version,
                 pending.event.type, pending.event.payload, pending.event.headers,
-                static_cast<std::int64_t>(pending.place.partition));
+                static_cast<std::int64_t>(pending.place.partition), pending.place.number);
     }
     pending_.clear();
 }

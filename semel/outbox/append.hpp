@@ -19,10 +19,11 @@ namespace semel {
 inline constexpr std::uint32_t partition_count = 64;
 inline constexpr std::uint32_t stripe_count = 4096;
 
-/// Where an aggregate belongs, both from one digest of (tenant, type, id).
+/// Where an aggregate belongs, all from one digest of (tenant, type, id).
 struct AggregatePlace {
     std::uint32_t partition = 0;
     std::uint32_t stripe = 0;
+    std::int64_t number = 0;  ///< 64 bits of the digest: stands for the aggregate where its name is too long.
 };
 [[nodiscard]] AggregatePlace place_of(std::string_view tenant, const Aggregate& aggregate);
 

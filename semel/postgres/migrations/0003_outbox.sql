@@ -7,6 +7,7 @@ CREATE SEQUENCE semel.outbox_position AS bigint CACHE 1;
 CREATE TABLE semel.outbox_event (
     event_id          uuid        NOT NULL CONSTRAINT semel_outbox_event_pkey PRIMARY KEY,
     position          bigint      NOT NULL,
+    aggregate         bigint      NOT NULL,
     tenant            text        NOT NULL,
     aggregate_type    text        NOT NULL,
     aggregate_id      text        NOT NULL,
@@ -27,3 +28,161 @@ CREATE TABLE semel.outbox_version (
     aggregate_version bigint NOT NULL,
     CONSTRAINT semel_outbox_version_pkey PRIMARY KEY (tenant, aggregate_type, aggregate_id, aggregate_version)
 );
+
+-- One narrow row per event that has still to leave. Deleted when the broker has acknowledged it, updated only
+-- when it has not. It has an id of its own, so that an event which is sent once more has another row than the one
+-- that a relay may still be about to delete.
+CREATE TABLE semel.outbox_pending (
+    pending_id      bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT semel_outbox_pending_pkey PRIMARY KEY,
+    position        bigint      NOT NULL,
+    aggregate       bigint      NOT NULL,
+    event_id        uuid        NOT NULL,
+    attempts        integer     NOT NULL DEFAULT 0,
+    partition       smallint    NOT NULL,
+    next_attempt_at timestamptz,
+    last_error      text
+);
+CREATE INDEX semel_outbox_pending_partition ON semel.outbox_pending (partition, position);
+CREATE INDEX semel_outbox_pending_waiting ON semel.outbox_pending (aggregate, position)
+    WHERE next_attempt_at IS NOT NULL;
+
+-- Who relays which partition. The epoch grows whenever a partition changes hands; whoever lost it can change
+-- nothing that needs it any more.
+CREATE TABLE semel.outbox_partition (
+    partition  smallint    NOT NULL CONSTRAINT semel_outbox_partition_pkey PRIMARY KEY,
+    epoch      bigint      NOT NULL DEFAULT 0,
+    owner      uuid,
+    expires_at timestamptz
+);
+INSERT INTO semel.outbox_partition (partition) SELECT n FROM generate_series(0, 63) AS n;
+
+-- The relays that are alive, so that each takes its fair share.
+CREATE TABLE semel.outbox_relay (
+    relay_id    uuid        NOT NULL CONSTRAINT semel_outbox_relay_pkey PRIMARY KEY,
+    name        text        NOT NULL,
+    seen_at     timestamptz NOT NULL,
+    alive_until timestamptz NOT NULL
+);
+
+-- Events that were set aside, for people. While one of them `blocks`, the later events of its aggregate are set
+-- aside behind it, so that they can all be sent once more in their order.
+CREATE TABLE semel.outbox_parked (
+    event_id       uuid        NOT NULL CONSTRAINT semel_outbox_parked_pkey PRIMARY KEY,
+    position       bigint      NOT NULL,
+    aggregate      bigint      NOT NULL,
+    partition      smallint    NOT NULL,
+    tenant         text        NOT NULL,
+    aggregate_type text        NOT NULL,
+    aggregate_id   text        NOT NULL,
+    attempts       integer     NOT NULL,
+    reason         text        NOT NULL,
+    blocks         boolean     NOT NULL,
+    parked_at      timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX semel_outbox_parked_aggregate ON semel.outbox_parked (aggregate, position);
+
+-- An aggregate's number: 64 bits of its digest. Its last six bits are the partition, its last twelve the lock
+-- stripe. The same as the library computes.
+CREATE FUNCTION semel.aggregate_number(tenant text, aggregate_type text, aggregate_id text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT ('x' || pg_catalog.encode(pg_catalog.substr(pg_catalog.sha256(semel.part('semel.aggregate'::bytea)
+        || semel.part(pg_catalog.convert_to(tenant, 'UTF8')) || semel.part(pg_catalog.convert_to(aggregate_type, 'UTF8'))
+        || semel.part(pg_catalog.convert_to(aggregate_id, 'UTF8'))), 1, 8), 'hex'))::bit(64)::bigint
+$$;
+
+CREATE FUNCTION semel.stripe_lock(aggregate bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$ SELECT semel.lock_key('semel.append', pg_catalog.int2send((aggregate & 4095)::smallint)) $$;
+
+-- A UUIDv7 by the server's clock.
+CREATE FUNCTION semel.new_uuid() RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL SAFE
+AS $$
+    SELECT pg_catalog.encode(pg_catalog.set_bit(pg_catalog.set_bit(pg_catalog.overlay(
+        pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), pg_catalog.substr(pg_catalog.int8send(
+            (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::bigint), 3), 1, 6),
+        52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- Events that plain SQL appended, until the COMMIT of their transaction; nobody else ever sees a row here, and a
+-- crash leaves none that matters.
+CREATE UNLOGGED TABLE semel.outbox_staged (
+    staged_id         bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT semel_outbox_staged_pkey PRIMARY KEY,
+    event_id          uuid   NOT NULL,
+    aggregate         bigint NOT NULL,
+    tenant            text   NOT NULL,
+    aggregate_type    text   NOT NULL,
+    aggregate_id      text   NOT NULL,
+    aggregate_version bigint,
+    type              text   NOT NULL,
+    payload           text   NOT NULL,
+    headers           text   NOT NULL
+);
+
+-- Locks taken in mid-transaction would deadlock with those that others take in their last flush, so they are taken
+-- at COMMIT, all at once and sorted. The first row's trigger moves every row of the transaction; whatever else is
+-- visible from its id on is the transaction's own.
+CREATE FUNCTION semel.outbox_release() RETURNS trigger
+    LANGUAGE plpgsql VOLATILE
+AS $$
+DECLARE
+    stripe bigint;
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM semel.outbox_staged s WHERE s.staged_id = NEW.staged_id) THEN
+        RETURN NULL;
+    END IF;
+    FOR stripe IN SELECT DISTINCT semel.stripe_lock(s.aggregate) FROM semel.outbox_staged s
+                  WHERE s.staged_id >= NEW.staged_id ORDER BY 1
+    LOOP
+        PERFORM pg_catalog.pg_advisory_xact_lock(stripe);
+    END LOOP;
+    WITH moved AS (
+        DELETE FROM semel.outbox_staged s WHERE s.staged_id >= NEW.staged_id RETURNING s.*
+    ), versions AS (
+        INSERT INTO semel.outbox_version (tenant, aggregate_type, aggregate_id, aggregate_version)
+        SELECT m.tenant, m.aggregate_type, m.aggregate_id, m.aggregate_version FROM moved m
+        WHERE m.aggregate_version IS NOT NULL
+    ), events AS (
+        INSERT INTO semel.outbox_event (event_id, position, aggregate, tenant, aggregate_type, aggregate_id,
+                                        aggregate_version, type, payload, headers, partition)
+        SELECT m.event_id, pg_catalog.nextval('semel.outbox_position'), m.aggregate, m.tenant, m.aggregate_type,
+               m.aggregate_id, m.aggregate_version, m.type, m.payload, m.headers, (m.aggregate & 63)::smallint
+        FROM (SELECT * FROM moved ORDER BY staged_id) m
+        RETURNING position, aggregate, event_id, partition
+    )
+    INSERT INTO semel.outbox_pending (position, aggregate, event_id, partition)
+    SELECT e.position, e.aggregate, e.event_id, e.partition FROM events e ORDER BY e.position;
+    RETURN NULL;
+END
+$$;
+CREATE CONSTRAINT TRIGGER outbox_release AFTER INSERT ON semel.outbox_staged DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION semel.outbox_release();
+
+-- For services in any language, anywhere in their own transaction:
+--   SELECT semel.append('shop', 'order', 'o-1', 7, 'order.created', '{"id":"o-1"}');
+-- The event leaves if and only if the transaction commits. Returns its id. The version may be NULL; where it is
+-- given, a second event of the aggregate with the same version fails the COMMIT (23505).
+CREATE FUNCTION semel.append(p_tenant text, p_aggregate_type text, p_aggregate_id text, p_aggregate_version bigint,
+                             p_type text, p_payload text, p_headers text DEFAULT '{}')
+    RETURNS uuid
+    LANGUAGE plpgsql VOLATILE
+AS $$
+DECLARE
+    id uuid := semel.new_uuid();
+BEGIN
+    IF p_tenant IS NULL OR p_aggregate_type IS NULL OR p_aggregate_id IS NULL OR p_type IS NULL OR p_payload IS NULL
+        OR p_headers IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'semel.append: only the version of the aggregate may be NULL';
+    END IF;
+    PERFORM p_payload::json;
+    IF pg_catalog.json_typeof(p_headers::json) <> 'object' THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'semel.append: headers are one JSON object';
+    END IF;
+    INSERT INTO semel.outbox_staged (event_id, aggregate, tenant, aggregate_type, aggregate_id, aggregate_version, type,
+                                     payload, headers)
+        VALUES (id, semel.aggregate_number(p_tenant, p_aggregate_type, p_aggregate_id), p_tenant, p_aggregate_type,
+                p_aggregate_id, p_aggregate_version, p_type, p_payload, p_headers);
+    RETURN id;
+END
+$$;

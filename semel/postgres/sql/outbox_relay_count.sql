@@ -1,0 +1,1 @@
+SELECT count(*) FROM semel.outbox_relay WHERE alive_until > clock_timestamp()

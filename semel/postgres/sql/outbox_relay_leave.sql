@@ -1,0 +1,1 @@
+DELETE FROM semel.outbox_relay WHERE relay_id = $1

@@ -1,0 +1,17 @@
+#include "semel/sink/sink.hpp"
+
+namespace semel {
+
+bool same_aggregate(const Message& one, const Message& other) noexcept {
+    return one.aggregate.id == other.aggregate.id && one.aggregate.type == other.aggregate.type &&
+           one.tenant == other.tenant;
+}
+
+Error behind_unacknowledged() {
+    Error error;
+    error.fault = Fault::unavailable;
+    error.message = "not sent: an earlier event of the aggregate was not acknowledged";
+    return error;
+}
+
+}  // namespace semel

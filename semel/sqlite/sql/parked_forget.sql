@@ -1,0 +1,1 @@
+DELETE FROM semel_outbox_parked WHERE aggregate = $1
