@@ -1,5 +1,7 @@
 #pragma once
 
+#include "apps/orders/domain/quote.hpp"
+#include "apps/orders/http/integration.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 #include "semel/http/command_route.hpp"
@@ -10,8 +12,15 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace orders {
+
+/// How long the replies of one operation are kept, and where that was said.
+struct OperationRetention {
+    semel::Duration length{};
+    std::string where;  ///< "orders.toml:12"
+};
 
 /// Everything about one instance of the service that may differ from another. docs/guides/orders.md lists the keys of
 /// the file; the command line goes before the file.
@@ -37,7 +46,15 @@ struct Config {
     semel::Duration retention = std::chrono::hours(24);
     semel::Duration tombstone = std::chrono::hours(24 * 30);
     semel::Duration retention_pass = std::chrono::minutes(1);
-    std::map<std::string, semel::Duration, std::less<>> retention_of_operation{};
+    /// By name; which names there are is known to whoever makes the routes.
+    std::map<std::string, OperationRetention, std::less<>> retention_of_operation{};
+
+    bool demo = false;  ///< Fill an empty store with something to look at; on the command line only.
+
+    QuotePolicy quotes{};
+    semel::Duration expiry_pass = std::chrono::seconds(10);
+
+    std::vector<Integration> integrations{};  ///< Who may call back, and how we know them.
 
     [[nodiscard]] semel::Duration retention_of(std::string_view operation) const;
 };
@@ -45,8 +62,5 @@ struct Config {
 /// Reads a TOML file over the defaults. Paths in it are relative to its folder. An Error (`rejected`) names file, line
 /// and key, and says what is allowed: a key that nobody knows, a value of another type or out of range.
 [[nodiscard]] semel::Result<Config> read_config(const std::filesystem::path& file);
-
-/// "250ms", "30s", "5m", "24h", "30d".
-[[nodiscard]] semel::Result<semel::Duration> parse_duration(std::string_view text);
 
 }  // namespace orders

@@ -27,6 +27,7 @@ struct Arguments {
     std::string database;
     std::string listen;
     std::string config;
+    bool demo = false;
 };
 
 semel::Result<orders::Config> config_of(const Arguments& arguments) {
@@ -34,13 +35,15 @@ semel::Result<orders::Config> config_of(const Arguments& arguments) {
     if (!arguments.config.empty()) config = SEMEL_TRY(orders::read_config(arguments.config));
     if (!arguments.database.empty()) config.database = arguments.database;
     if (!arguments.listen.empty()) config.listen = arguments.listen;
+    config.demo = arguments.demo;
     return config;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("The reference service of Semel: quotes, payments and cases over HTTP.", "semel-orders");
+    CLI::App app("The reference service of Semel: quotes, orders, assets, payments and cases over HTTP.",
+                 "semel-orders");
     app.set_version_flag("--version", SEMEL_VERSION);
     app.footer(exit_codes);
     Arguments arguments;
@@ -48,6 +51,7 @@ int main(int argc, char** argv) {
         ->envname("SEMEL_DB");
     app.add_option("--listen", arguments.listen, "Address and port; port 0 lets the system choose (127.0.0.1:8080)");
     app.add_option("--config", arguments.config, "A TOML file; what the command line says goes first");
+    app.add_flag("--demo", arguments.demo, "Fill an empty store with a few quotes and orders to look at");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -1,6 +1,9 @@
 #include "apps/orders/serve.hpp"
 
+#include "apps/orders/demo.hpp"
+#include "apps/orders/expiry.hpp"
 #include "apps/orders/http/routes.hpp"
+#include "apps/orders/replays.hpp"
 #include "apps/orders/retention.hpp"
 #include "apps/orders/storage/schema.hpp"
 #include "semel/command/sweeper.hpp"
@@ -8,6 +11,8 @@
 #include "semel/http/health.hpp"
 #include "semel/http/server.hpp"
 #include "semel/open/open.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
@@ -25,6 +30,9 @@ using semel::Status;
 
 /// For the database to be there, and for the schema to be brought up to date.
 constexpr semel::Duration start_limit = std::chrono::seconds(60);
+
+/// What a killed process may forget of how often it was asked again, against one small write in this time.
+constexpr semel::Duration replays_written_every = std::chrono::seconds(1);
 
 /// SIGTERM and SIGINT, for whoever asks; blocked in every thread, so that nobody else gets them.
 class EndSignals {
@@ -97,6 +105,16 @@ Result<semel::http::ServerOptions> server_options(const Config& config) {
     return options;
 }
 
+/// A retention for an operation that there is not would be a typing error that nobody notices.
+Status check_operations(const Config& config, const Api& api) {
+    for (const auto& [operation, retention] : config.retention_of_operation) {
+        if (std::ranges::find(api.operations(), operation) != api.operations().end()) continue;
+        return semel::fail(Fault::rejected, fmt::format("{}: nobody knows `retention.operation.{}`; allowed here: {}",
+                                                        retention.where, operation, fmt::join(api.operations(), ", ")));
+    }
+    return {};
+}
+
 /// The address that a client needs, with the port that the system chose.
 void announce(const Config& config, std::uint16_t port) {
     const std::string host = config.listen.substr(0, config.listen.rfind(':'));
@@ -112,16 +130,24 @@ Status serve(const Config& config) {
     const auto opened = SEMEL_TRY(open_database(config));
     semel::Database& database = *opened.database;
     const auto executor = SEMEL_TRY(semel::Executor::create(database, {.cache_bytes = config.cache_bytes}));
+    if (config.demo) std::printf("%s\n", SEMEL_TRY(fill_demo(*executor)).c_str());
     const RetentionOf retention_of = [&config](std::string_view operation) { return config.retention_of(operation); };
     semel::Operations async_operations;
     SEMEL_TRY(add_operations(async_operations, retention_of));
     const auto leased = SEMEL_TRY(semel::LeasedExecutor::create(*executor, async_operations));
     semel::Worker worker(*leased, {.threads = std::max<std::size_t>(config.async_workers, 1)});
     semel::Sweeper sweeper(*leased);
-    semel::http::Router router = make_router({.database = database,
-                                              .commands = semel::http::CommandRoutes(*executor, config.profile),
-                                              .async = {.executor = *leased, .worker = worker},
-                                              .retention = retention_of});
+    ReplayCounter replays(database, replays_written_every);
+    const semel::http::CommandRoutes commands(*executor, config.profile,
+                                              [&replays](const semel::Identity& identity) { replays.count(identity); });
+    Api api(commands, retention_of);
+    add_routes(api, {.database = database,
+                     .commands = commands,
+                     .async = {.executor = *leased, .worker = worker},
+                     .quotes = config.quotes,
+                     .integrations = config.integrations});
+    SEMEL_TRY(check_operations(config, api));
+    semel::http::Router router = api.take_router();
     semel::http::Health health = make_health(database);
     health.add_to(router);
     const auto server = SEMEL_TRY(semel::http::Server::start(std::move(options), std::move(router), database.clock()));
@@ -130,6 +156,7 @@ Status serve(const Config& config) {
         sweeper.start();
     }
     const RetentionRunner retention(database, {.tombstone = config.tombstone}, config.retention_pass);
+    const ExpiryRunner expiry(*executor, config.expiry_pass);
     announce(config, server->port());
 
     signals.await();

@@ -37,6 +37,15 @@ tl::expected<Identity, Problem> identity_of(const Request& request, std::string_
     return *std::move(identity);
 }
 
+tl::expected<Identity, Problem> identity_of(const Request& request, const CommandRoute& route) {
+    if (!route.identify) return identity_of(request, route.operation);
+    const auto asker = route.identify(request);
+    if (!asker) return tl::unexpected(asker.error());
+    auto identity = Identity::of(asker->tenant, asker->caller, route.operation, asker->key);
+    if (!identity) return tl::unexpected(Problem(problems::malformed_request, identity.error().message));
+    return *std::move(identity);
+}
+
 tl::expected<Fingerprint, Problem> fingerprint_of(const Request& request, std::string_view operation) {
     const std::string_view type = request.headers.find("Content-Type").value_or("");
     if (!request.body.empty() && !is_json(media_type_essence(type)))
@@ -102,6 +111,9 @@ bool is_unique_violation(const Cause& cause) noexcept {
     return std::ranges::find(codes, cause.code) != codes.end();
 }
 
+/// Both drivers' word for a guarded statement (Transaction::post_expecting) that found something else than was read.
+constexpr std::string_view row_count_code = "SM006";
+
 Problem of_error(const Error& error) {
     const Timeout timeout = error.cause.timeout;
     if (timeout == Timeout::total || error.cause.stop == Stop::deadline)
@@ -122,10 +134,19 @@ Problem of_error(const Error& error) {
             // The statement is wrong for the schema, or not permitted: that is ours to mend.
             return {problems::internal_error, "The server failed to handle this. Nothing was changed."};
         case Fault::broken: return {problems::internal_error, "The server failed to handle this. Nothing was changed."};
+        case Fault::unknown:
+            // Only a handler comes to this, about what it asked someone else for: a lost COMMIT is another outcome.
+            return {problems::external_outcome_unknown,
+                    "The other side did not say whether it did its part, so that may or may not have happened. Nothing "
+                    "was changed here; repeat it with the same Idempotency-Key, for another one could do it twice."};
         case Fault::conflict:
+            if (error.cause.code != row_count_code) break;
+            return {
+                problems::version_conflict,
+                "Someone else changed the resource while this was being decided. Nothing was changed; read it again "
+                "and decide again, or repeat this with the same Idempotency-Key to have it decided anew."};
         case Fault::unavailable:
-        case Fault::throttled:
-        case Fault::unknown: break;
+        case Fault::throttled: break;
     }
     return Problem(problems::transient_persistence_failure,
                    "The store did not take it in time. This request changed nothing; repeat it with the same "
@@ -194,28 +215,36 @@ Problem CommandRoutes::problem_of(const Outcome<Answer>& outcome) const {
 
 Route CommandRoutes::route(CommandRoute command) const {
     const auto shared = std::make_shared<const CommandRoute>(std::move(command));
-    Route route{.body_max = shared->body_max, .deadline = shared->deadline};
-    route.at_once = [executor = executor_, shared](Request& request) -> std::optional<Response> {
+    Route route{.body_max = shared->body_max, .deadline = shared->deadline, .open = shared->identify != nullptr};
+    route.at_once = [self = *this, shared](Request& request) -> std::optional<Response> {
+        ReplyCache& cache = self.executor_->cache();
         if (request.body.size() > at_once_max) return std::nullopt;
-        auto identity = identity_of(request, shared->operation);
+        auto identity = identity_of(request, *shared);
         if (!identity) return identity.error().to_response(request.correlation_id);
-        if (!executor->cache().holds(identity->digest())) return std::nullopt;
+        if (!cache.holds(identity->digest())) return std::nullopt;
         const auto made = fingerprint_of(request, shared->operation);
         if (!made) return made.error().to_response(request.correlation_id);
-        const auto reply = executor->cache().find(identity->digest(), *made);
+        const auto reply = cache.find(identity->digest(), *made);
         if (!reply) return std::nullopt;
         Response response = response_of(Reply{.status = reply->status, .headers = reply->headers}, true);
         response.shared_body = std::shared_ptr<const std::string>(reply, &reply->body);
+        self.replayed(*identity);
         return response;
     };
     route.handle = [self = *this, shared](Request& request) -> Response {
-        auto asked = command_of(request, shared->operation);
-        if (!asked) return asked.error().to_response(request.correlation_id);
+        auto identity = identity_of(request, *shared);
+        if (!identity) return identity.error().to_response(request.correlation_id);
+        const auto made = fingerprint_of(request, shared->operation);
+        if (!made) return made.error().to_response(request.correlation_id);
+        const Command asked = command_from(request, *std::move(identity), *made);
         const Outcome<Answer> outcome = self.executor_->execute(
-            *asked, options_for(*shared, request),
+            asked, options_for(*shared, request),
             Handler([&](Work& work) -> Result<CommandDecision> { return shared->handle(request, work); }));
-        if (outcome.committed())
-            return response_of(outcome.value().reply, outcome.value().standing == Standing::replayed);
+        if (outcome.committed()) {
+            const bool again = outcome.value().standing == Standing::replayed;
+            if (again) self.replayed(asked.identity);
+            return response_of(outcome.value().reply, again);
+        }
         if (!verdict_of(outcome.error()))
             log(self.problem_of(outcome).status == problems::internal_error.status ? LogLevel::error
                                                                                    : LogLevel::warning,

@@ -5,6 +5,8 @@
 #include "semel/http/problem.hpp"
 #include "semel/http/router.hpp"
 
+#include <tl/expected.hpp>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,16 @@ struct RouteNaturalKey {
     CommandHandler decide;
 };
 
+/// Who asks, and under which key.
+struct Asker {
+    std::string tenant;
+    std::string caller;
+    std::string key;
+};
+
+/// How a route knows who asks; the Problem if it does not. Runs on the event loop: it must not block.
+using Identify = std::function<tl::expected<Asker, Problem>(const Request&)>;
+
 /// A route that changes something.
 struct CommandRoute {
     std::string operation;  ///< Part of the identity: "payment.create". Never changes, unlike a path.
@@ -37,14 +49,21 @@ struct CommandRoute {
     std::vector<RouteNaturalKey> natural_keys{};  ///< Beside those of `options`.
     std::optional<std::size_t> body_max{};
     std::optional<Duration> deadline{};
+    /// Instead of the authenticated principal and its Idempotency-Key: for senders who sign what they send and name it
+    /// in their own way. Such a route is open; this is its authentication.
+    Identify identify{};
 };
+
+/// Told of every reply that is given out again, with the command it belongs to. Runs on the event loop: it must not
+/// block.
+using OnReplay = std::function<void(const Identity&)>;
 
 /// Turns requests into commands and answers into responses: Idempotency-Key, fingerprint, claim, replay, problems.
 /// Copyable; the executor must outlive every route made of it.
 class CommandRoutes {
 public:
-    explicit CommandRoutes(Executor& executor, Profile profile = Profile::classic)
-        : executor_(&executor), profile_(profile) {}
+    explicit CommandRoutes(Executor& executor, Profile profile = Profile::classic, OnReplay on_replay = {})
+        : executor_(&executor), profile_(profile), on_replay_(std::move(on_replay)) {}
 
     /// The route of a command. A finished reply that is in memory is replayed on the event loop, after
     /// authentication; everything else runs on a worker.
@@ -52,12 +71,18 @@ public:
     /// `GET …/{id}`: where a command stands, for its own tenant and caller only.
     [[nodiscard]] Route status_route() const;
 
+    /// For whoever gives out a reply again without a route of ours.
+    void replayed(const Identity& identity) const {
+        if (on_replay_) on_replay_(identity);
+    }
+
     /// What a failure of an execution is to a client: says what happened, what was and was not done, what to do.
     [[nodiscard]] Problem problem_of(const Outcome<Answer>& outcome) const;
 
 private:
     Executor* executor_;
     Profile profile_;
+    OnReplay on_replay_;
 };
 
 /// The command that a request asks for; the Problem if it asks for none: no key, a malformed one, a body that is no

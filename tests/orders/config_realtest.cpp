@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 
 namespace orders::testing {
 namespace {
@@ -69,12 +70,47 @@ TEST_F(OrdersConfig, AMistakeIsNamedByFileLineAndKeyWithWhatIsAllowed) {
     expect_refused("drain = \"2d\"\n", {"orders.toml:1:", "\"1h\""});
     expect_refused("[retention.operation]\n\"payment.delete\" = \"1h\"\n", {"orders.toml:2:", "payment.create"});
     expect_refused("[retention.operation]\n\"payment.create\" = \"1s\"\n", {"orders.toml:2:", "\"1m\""});
+    expect_refused("[quotes]\napproval_from = 1000\n", {"orders.toml:2:", "`quotes.approval_from`", "\"1000.00\""});
+    expect_refused("[quotes]\napproval_from = \"-1\"\n", {"orders.toml:2:", "`quotes.approval_from`"});
+    expect_refused("[quotes]\nvalidity = \"0s\"\n", {"orders.toml:2:", "`quotes.validity`", "\"1s\""});
+    expect_refused("[quotes]\napprovals = 1\n", {"orders.toml:2:", "`quotes.approvals`", "second_approval_from"});
+    expect_refused("[callbacks]\nbank = \"x\"\n", {"orders.toml:2:", "`callbacks.bank`", "[callbacks.bank]"});
+    expect_refused("[callbacks.bank]\ntenant = \"shop\"\n", {"orders.toml:1:", "`callbacks.bank.secret` is missing"});
+    expect_refused("[callbacks.bank]\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n",
+                   {"orders.toml:1:", "`callbacks.bank.tenant` is missing"});
+    expect_refused("[callbacks.\"a b\"]\ntenant = \"shop\"\n", {"orders.toml:1:", "name of an integration"});
     expect_refused("[tls]\ncert = \"x\"\n", {"orders.toml:2:", "`tls.cert`", "certificate"});
     expect_refused("drain = \"1s\"\ndrain = \"2s\"\n", {"orders.toml:2:"});
     expect_refused("this is no TOML", {"orders.toml:1:"});
     expect_refused("tokens = \"missing\"\n", {"missing"});
     expect_refused("tokens = \"orders.toml\"\n", {"orders.toml"});
     expect_refused("[tls]\ncertificate = \"missing.pem\"\nkey = \"missing.pem\"\n", {"missing.pem"});
+}
+
+TEST_F(OrdersConfig, ASecretIsNotRepeatedNotEvenAMalformedOne) {
+    for (const char* secret : {"\"whsec_hunter2\"", "[\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\", \"hunter2\"]", "7"}) {
+        const auto refused = run({"--db", sqlite(), "--listen", "127.0.0.1:0", "--config",
+                                  write("orders.toml", std::string("[callbacks.bank]\nsecret = ") + secret + "\n")});
+        EXPECT_EQ(refused.exit.code, 3) << secret;
+        EXPECT_THAT(refused.error_output,
+                    AllOf(HasSubstr("orders.toml:2: `callbacks.bank.secret`"), Not(HasSubstr("hunter2"))));
+    }
+}
+
+TEST_F(OrdersConfig, TheGuideTellsOfEveryKey) {
+    std::ifstream guide(SEMEL_ORDERS_GUIDE);
+    const std::string page{std::istreambuf_iterator<char>(guide), {}};
+    for (const char* table :
+         {"", "[tls]\n", "[limits]\n", "[retention]\n", "[quotes]\n",
+          "[callbacks.bank]\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\ntenant = \"t\"\n"}) {
+        const auto refused = run({"--db", sqlite(), "--listen", "127.0.0.1:0", "--config",
+                                  write("orders.toml", std::string(table) + "nonsense = \"1h\"\n")});
+        const std::string& said = refused.error_output;
+        const auto list = said.find("allowed here: ");
+        ASSERT_NE(list, std::string::npos) << said;
+        std::istringstream keys(said.substr(list + 14, said.find('\n', list) - list - 14));
+        for (std::string key; std::getline(keys >> std::ws, key, ',');) EXPECT_THAT(page, HasSubstr(key)) << table;
+    }
 }
 
 TEST_F(OrdersConfig, AMissingFileOrDatabaseIsAConfigurationError) {
@@ -111,7 +147,11 @@ TEST_F(OrdersConfig, AFileSaysEverythingAndTheCommandLineGoesFirst) {
                                "[limits]\nworkers = 2\npool = 2\nqueue = 10\nconnections = 100\nbody_bytes = 2048\n"
                                "cache_bytes = 0\nrequest_deadline = \"10s\"\n"
                                "[retention]\ndefault = \"48h\"\ntombstone = \"7d\"\npass = \"1s\"\n"
-                               "[retention.operation]\n\"payment.create\" = \"30d\"\n";
+                               "[retention.operation]\n\"payment.create\" = \"30d\"\n"
+                               "[quotes]\napproval_from = \"500\"\nsecond_approval_from = \"9000.50\"\n"
+                               "validity = \"7d\"\nexpiry_pass = \"1s\"\n"
+                               "[callbacks.bank]\ntenant = \"shop\"\n"
+                               "secret = [\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]\n";
     auto service = Service::start({.config = config, .listen = "127.0.0.1:0"});
     ASSERT_TRUE(service) << service.error().describe();
     EXPECT_GT(service->port(), 0);

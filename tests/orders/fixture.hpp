@@ -5,6 +5,7 @@
 #include "semel/testing/postgres_cluster.hpp"
 #include "semel/testing/temp_dir.hpp"
 #include "tests/orders/http_client.hpp"
+#include "tests/orders/openapi_check.hpp"
 #include "tests/orders/service.hpp"
 
 #include <gmock/gmock.h>
@@ -46,13 +47,19 @@ protected:
         auto started = Service::start(std::move(options));
         ASSERT_TRUE(started) << started.error().describe();
         service.emplace(*std::move(started));
+        openapi = OpenApiCheck::of_service(service->port());
+        ASSERT_TRUE(openapi);
     }
 
-    /// One request on a connection of its own. A request that gets no answer fails the test and has status 0.
+    /// One request on a connection of its own. A request that gets no answer fails the test and has status 0; an
+    /// answer that /openapi.json does not allow fails it too.
     [[nodiscard]] HttpResponse send(const HttpRequest& request) const {
         auto answered = call(service->port(), request);
         EXPECT_TRUE(answered) << request.method << " " << request.target << ": " << answered.error().describe();
-        return answered ? *std::move(answered) : HttpResponse{};
+        if (!answered) return {};
+        EXPECT_EQ(openapi->complaint(request, *answered), "")
+            << request.method << " " << request.target << " -> " << answered->status << " " << answered->body;
+        return *std::move(answered);
     }
     [[nodiscard]] HttpResponse get(const std::string& target, const Fields& headers = {}) const {
         return send({.method = "GET", .target = target, .headers = headers});
@@ -111,6 +118,7 @@ protected:
     std::optional<semel::testing::TempDir> directory_;
     std::string address;
     std::optional<Service> service;
+    std::shared_ptr<OpenApiCheck> openapi;  ///< Of what `start` started.
 
 private:
     std::unique_ptr<semel::Database> database_;

@@ -1,6 +1,8 @@
 #include "apps/orders/domain/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 
 namespace orders {
 namespace {
@@ -25,6 +27,25 @@ bool is_currency(std::string_view text) noexcept { return text.size() == 3 && st
 
 bool is_subject(std::string_view text) noexcept {
     return !text.empty() && text.size() <= subject_size_max && std::ranges::none_of(text, is_control);
+}
+
+bool is_date(std::string_view text) noexcept {
+    constexpr std::string_view shape = "dddd-dd-dd";
+    if (text.size() != shape.size()) return false;
+    std::array<int, 3> parts{};
+    std::size_t part = 0;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] == '-') {
+            if (text[i] != '-') return false;
+            ++part;
+        } else {
+            if (text[i] < '0' || text[i] > '9') return false;
+            parts[part] = parts[part] * 10 + (text[i] - '0');
+        }
+    }
+    return std::chrono::year_month_day(std::chrono::year(parts[0]), std::chrono::month(static_cast<unsigned>(parts[1])),
+                                       std::chrono::day(static_cast<unsigned>(parts[2])))
+        .ok();
 }
 
 }  // namespace orders

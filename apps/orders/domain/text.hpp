@@ -18,4 +18,7 @@ inline constexpr std::size_t subject_size_max = 200;
 /// One line for people: 1 to `subject_size_max` bytes, without control characters.
 [[nodiscard]] bool is_subject(std::string_view text) noexcept;
 
+/// A day that there is, as in 2026-12-01.
+[[nodiscard]] bool is_date(std::string_view text) noexcept;
+
 }  // namespace orders

@@ -1,5 +1,6 @@
 #include "apps/orders/handlers/cases.hpp"
 
+#include "apps/orders/handlers/change.hpp"
 #include "apps/orders/handlers/events.hpp"
 #include "apps/orders/storage/cases.hpp"
 
@@ -8,7 +9,8 @@ namespace orders {
 Case open_case(const OpenCase& asked, semel::Work& work) {
     Case opened{.id = semel::new_uuid(), .subject = asked.subject, .created_at = semel::system_clock().wall()};
     insert_case(work.tx, work.command.identity.tenant(), opened);
-    work.outbox.append(case_opened(work.command, opened));
+    record(work,
+           {.kind = "case", .id = opened.id, .event = "case.opened", .to = "OPEN", .payload = case_opened(opened)});
     return opened;
 }
 
@@ -21,7 +23,12 @@ semel::Result<Handled<EnforcementAction>> create_enforcement_action(const Create
                              .violation_code = asked.violation_code,
                              .created_at = semel::system_clock().wall()};
     insert_action(work.tx, tenant, action);
-    work.outbox.append(enforcement_action_created(work.command, action));
+    record(work, {.kind = "enforcement_action",
+                  .id = action.id,
+                  .parent = action.case_id,
+                  .event = "enforcement_action.created",
+                  .to = "TAKEN",
+                  .payload = enforcement_action_created(action)});
     return action;
 }
 
@@ -32,7 +39,7 @@ semel::Result<Handled<EnforcementAction>> refuse_second_action(const CreateEnfor
     // It was deleted in between: from the beginning.
     if (!existing) return create_enforcement_action(asked, work);
     return Refusal(Duplicate{.kind = "enforcement action",
-                             .existing = existing->id,
+                             .existing = existing->id.text(),
                              .detail = "The case has an enforcement action for this violation code."});
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/orders/domain/enforcement.hpp"
-#include "apps/orders/handlers/handled.hpp"
+#include "apps/orders/domain/refusal.hpp"
 #include "semel/command/command.hpp"
 
 #include <string>

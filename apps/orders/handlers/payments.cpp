@@ -1,5 +1,6 @@
 #include "apps/orders/handlers/payments.hpp"
 
+#include "apps/orders/handlers/change.hpp"
 #include "apps/orders/handlers/events.hpp"
 #include "apps/orders/storage/payments.hpp"
 
@@ -19,7 +20,11 @@ Payment payment_of(const CreatePayment& asked) {
 Payment create_payment(const CreatePayment& asked, semel::Work& work) {
     Payment payment = payment_of(asked);
     insert_payment(work.tx, work.command.identity.tenant(), payment);
-    work.outbox.append(payment_created(work.command, payment));
+    record(work, {.kind = "payment",
+                  .id = payment.id,
+                  .event = "payment.created",
+                  .to = "RECEIVED",
+                  .payload = payment_created(payment)});
     return payment;
 }
 
@@ -29,7 +34,7 @@ semel::Result<Handled<Payment>> settle_payment(const CreatePayment& asked, semel
     if (!existing) return create_payment(asked, work);
     if (existing->agrees_with(payment_of(asked))) return *std::move(existing);
     return Refusal(Duplicate{.kind = "payment",
-                             .existing = existing->id,
+                             .existing = existing->id.text(),
                              .detail = "A payment of this reference exists with another amount or currency."});
 }
 

@@ -22,22 +22,23 @@ Problem of(const Stale& refusal) {
     return Problem(problems::precondition_failed,
                    "It was changed since you saw it. Nothing was done; read it again, decide again, and send the new "
                    "ETag with a new Idempotency-Key.")
-        .with("currentETag", quote_etag(refusal.version))
+        .with("currentETag", etag_of(refusal.kind, refusal.version))
         .with("currentVersion", refusal.version)
-        .with_header("ETag", quote_etag(refusal.version));
+        .with_header("ETag", etag_of(refusal.kind, refusal.version));
 }
 
 Problem of(const WrongState& refusal) {
-    return Problem(problems::invalid_state_transition,
-                   "It is " + refusal.state + " and would have to be " + refusal.needed + ". Nothing was done.")
+    return Problem(problems::invalid_state_transition, "The " + refusal.kind + " is " + refusal.state +
+                                                           " and would have to be " + refusal.needed +
+                                                           ". Nothing was done.")
         .with("currentState", refusal.state)
         .with("currentVersion", refusal.version)
-        .with_header("ETag", quote_etag(refusal.version));
+        .with_header("ETag", etag_of(refusal.kind, refusal.version));
 }
 
 Problem of(const Duplicate& refusal) {
     return Problem(problems::duplicate_business_command, refusal.detail + " Nothing was done.")
-        .with("existingId", refusal.existing.text());
+        .with("existingId", refusal.existing);
 }
 
 Problem of(const Full& refusal) {
@@ -45,7 +46,17 @@ Problem of(const Full& refusal) {
                                                     " at most, and there are that many. Nothing was done."};
 }
 
+Problem of(const Unacceptable& refusal) {
+    return Problem(unacceptable, refusal.detail + " Nothing was done.").with("field", refusal.field);
+}
+
 }  // namespace
+
+semel::Reply done(std::string body, std::string etag) {
+    return {.status = 200,
+            .body = std::move(body),
+            .headers = {{"Content-Type", std::string(json_type)}, {"ETag", std::move(etag)}}};
+}
 
 semel::Reply created(std::string body, std::string location, std::string etag) {
     semel::Reply reply{.status = 201,
@@ -93,7 +104,9 @@ Response no_such(std::string_view kind, const Request& request) {
 }
 
 Response unreadable(const semel::Error& error, const Request& request) {
-    const bool broken = error.fault == semel::Fault::broken;
+    // A statement that the store refuses is a mistake of ours: asking again will not help.
+    const bool broken = error.fault == semel::Fault::broken ||
+                        (error.fault == semel::Fault::rejected && error.cause.timeout == semel::Timeout::none);
     semel::log(broken ? semel::LogLevel::error : semel::LogLevel::warning,
                request.method + " " + request.path + " " + request.correlation_id + ": " + error.describe());
     if (broken) return problem_response(Problem(problems::internal_error, "This cannot be read."), request);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/orders/handlers/handled.hpp"
+#include "apps/orders/domain/refusal.hpp"
 #include "apps/orders/http/page.hpp"
 #include "semel/command/command.hpp"
 #include "semel/http/message.hpp"
@@ -19,8 +19,14 @@ namespace orders {
 
 /// 201 with Location, and ETag where there is one.
 [[nodiscard]] semel::Reply created(std::string body, std::string location, std::string etag = {});
+/// 200 of a command: the thing as it is now.
+[[nodiscard]] semel::Reply done(std::string body, std::string etag);
 /// 200 of a command: what was there already.
 [[nodiscard]] semel::Reply existing(std::string body, std::string location);
+
+/// What a Refusal that is Unacceptable is to a client, for the description of a route.
+inline constexpr semel::http::ProblemKind unacceptable{semel::http::problems::validation_failed.code, 422,
+                                                       semel::http::problems::validation_failed.title};
 
 /// A refusal of a command: nothing of it is kept, and a repeat is decided anew.
 [[nodiscard]] semel::Rejection reject(const semel::http::Problem& problem, const semel::http::Request& request);

@@ -93,27 +93,44 @@ Response get_actions(semel::Database& database, const Request& request) {
 
 }  // namespace
 
-void add_case_routes(semel::http::Router& router, const RouteContext& context) {
-    router.add("POST", "/api/v1/cases",
-               context.commands.route({.operation = std::string(open_case_operation),
-                                       .handle = post_case,
-                                       .options = {.retention = context.retention(open_case_operation)}}));
-    router.add("POST", "/api/v1/cases/{id}/enforcement-actions",
-               context.commands.route({.operation = std::string(create_enforcement_action_operation),
-                                       .handle = action_handler(create_enforcement_action),
-                                       .options = {.retention = context.retention(create_enforcement_action_operation)},
-                                       .natural_keys = {{.constraint = std::string(enforcement_action_key),
-                                                         .decide = action_handler(refuse_second_action)}},
-                                       .deadline = enforcement_deadline}));
+void add_case_routes(Api& api, const RouteContext& context) {
+    api.command({.path = "/api/v1/cases",
+                 .operation = "case.open",
+                 .summary = "Opens a case",
+                 .request = "NewCase",
+                 .status = 201,
+                 .reply = "Case",
+                 .handle = post_case});
+    api.command({.path = "/api/v1/cases/{id}/enforcement-actions",
+                 .operation = "enforcement_action.create",
+                 .summary = "Takes action against a violation; once for each case and violation code, within 2 s",
+                 .request = "NewEnforcementAction",
+                 .status = 201,
+                 .reply = "EnforcementAction",
+                 .refusals = {semel::http::problems::duplicate_business_command},
+                 .handle = action_handler(create_enforcement_action),
+                 .natural_keys = {{.constraint = std::string(enforcement_action_key),
+                                   .decide = action_handler(refuse_second_action)}},
+                 .deadline = enforcement_deadline});
     semel::Database& database = context.database;
-    router.add("GET", "/api/v1/cases",
-               {.handle = [&database](Request& request) { return get_cases(database, request); }});
-    router.add("GET", "/api/v1/cases/{id}",
-               {.handle = [&database](Request& request) { return get_case(database, request); }});
-    router.add("GET", "/api/v1/cases/{id}/enforcement-actions",
-               {.handle = [&database](Request& request) { return get_actions(database, request); }});
-    router.add("GET", "/api/v1/cases/{id}/enforcement-actions/{action}",
-               {.handle = [&database](Request& request) { return get_action(database, request); }});
+    api.read({.path = "/api/v1/cases",
+              .summary = "All cases",
+              .reply = "Case",
+              .is_collection = true,
+              .handle = [&database](const Request& request) { return get_cases(database, request); }});
+    api.read({.path = "/api/v1/cases/{id}",
+              .summary = "One case",
+              .reply = "Case",
+              .handle = [&database](const Request& request) { return get_case(database, request); }});
+    api.read({.path = "/api/v1/cases/{id}/enforcement-actions",
+              .summary = "What was done in a case",
+              .reply = "EnforcementAction",
+              .is_collection = true,
+              .handle = [&database](const Request& request) { return get_actions(database, request); }});
+    api.read({.path = "/api/v1/cases/{id}/enforcement-actions/{action}",
+              .summary = "One enforcement action",
+              .reply = "EnforcementAction",
+              .handle = [&database](const Request& request) { return get_action(database, request); }});
 }
 
 }  // namespace orders

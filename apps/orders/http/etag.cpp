@@ -10,8 +10,6 @@ namespace {
 using semel::http::Problem;
 namespace problems = semel::http::problems;
 
-constexpr std::string_view quote_prefix = "\"quote-version-";
-
 std::string_view trimmed(std::string_view text) noexcept {
     const auto first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) return {};
@@ -33,9 +31,11 @@ tl::unexpected<Problem> required(std::string_view why) {
 
 }  // namespace
 
-std::string quote_etag(std::int64_t version) { return std::string(quote_prefix) + std::to_string(version) + "\""; }
+std::string etag_of(std::string_view kind, std::int64_t version) {
+    return "\"" + std::string(kind) + "-version-" + std::to_string(version) + "\"";
+}
 
-tl::expected<std::int64_t, Problem> required_version(const semel::http::Request& request) {
+tl::expected<std::int64_t, Problem> required_version(const semel::http::Request& request, std::string_view kind) {
     const auto field = request.headers.find("If-Match");
     if (!field) return required("Without a version this could undo what somebody else did.");
     const std::string_view tag = trimmed(*field);
@@ -44,10 +44,10 @@ tl::expected<std::int64_t, Problem> required_version(const semel::http::Request&
         return tl::unexpected(Problem(problems::malformed_request,
                                       "If-Match holds one entity tag in quotation marks. Nothing was done."));
     std::int64_t version = 0;
-    const std::string_view digits = tag.substr(std::min(tag.size(), quote_prefix.size()));
+    const std::string_view digits = tag.substr(std::min(tag.size(), tag.rfind('-') + 1));
     std::from_chars(digits.data(), digits.data() + digits.size(), version);
     // Compared as a whole, so that "quote-version-007" is not version 7.
-    return version > 0 && quote_etag(version) == tag ? version : 0;
+    return version > 0 && etag_of(kind, version) == tag ? version : 0;
 }
 
 bool is_unchanged(const semel::http::Request& request, std::string_view etag) {

@@ -2,10 +2,12 @@
 
 #include "apps/orders/domain/money.hpp"
 #include "apps/orders/domain/text.hpp"
+#include "semel/db/value.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -48,7 +50,7 @@ struct Fields::State {
 
 Fields::Fields(std::string_view body) : state_(std::make_unique<State>()) {
     // Without exceptions: what cannot be parsed is "discarded", and no object.
-    state_->body = json::parse(body, nullptr, false);
+    state_->body = body.empty() ? json::object() : json::parse(body, nullptr, false);
     state_->is_object = state_->body.is_object();
 }
 
@@ -109,6 +111,53 @@ semel::Decimal Fields::amount(std::string_view name) {
     const semel::Decimal sum = price(name);
     if (state_->mistakes.size() == before && sum == semel::Decimal()) wrong(name, "is more than zero");
     return sum;
+}
+
+semel::Uuid Fields::id(std::string_view name) {
+    const std::string written = text(
+        name, [](std::string_view text) { return semel::Uuid::parse(text).has_value(); },
+        "a string with a UUID, as in \"0190a6f2-7c1d-7e3a-9f10-2b4c6d8e0f12\"");
+    return written.empty() ? semel::Uuid() : semel::Uuid::parse(written).value_or(semel::Uuid());
+}
+
+std::string Fields::choice(std::string_view name, std::span<const std::string_view> choices) {
+    const json* value = state_->find(name);
+    if (value != nullptr && value->is_string()) {
+        const auto& written = value->get_ref<const std::string&>();
+        if (std::ranges::find(choices, written) != choices.end()) return written;
+    }
+    wrong(name,
+          fmt::format("{} one of \"{}\"", value == nullptr ? "is missing; it is" : "is", fmt::join(choices, "\", \"")));
+    return {};
+}
+
+bool Fields::has(std::string_view name) { return state_->find(name) != nullptr; }
+
+std::string Fields::code_or_none(std::string_view name) { return has(name) ? code(name) : std::string(); }
+std::string Fields::subject_or_none(std::string_view name) { return has(name) ? subject(name) : std::string(); }
+
+std::string Fields::date_or_none(std::string_view name) {
+    if (!has(name)) return {};
+    return text(name, [](std::string_view text) { return is_date(text); }, "a string with a day, as in \"2026-12-01\"");
+}
+
+std::optional<std::int64_t> Fields::integer_or_none(std::string_view name, std::int64_t least, std::int64_t most) {
+    if (!has(name)) return std::nullopt;
+    return integer(name, least, most);
+}
+
+std::optional<semel::Decimal> Fields::price_or_none(std::string_view name) {
+    if (!has(name)) return std::nullopt;
+    return price(name);
+}
+
+std::optional<semel::Timestamp> Fields::time_or_none(std::string_view name) {
+    if (!has(name)) return std::nullopt;
+    const std::string written = text(
+        name, [](std::string_view text) { return semel::parse_timestamp(text).has_value(); },
+        "a string with a time, as in \"2026-12-01T12:00:00Z\"");
+    if (written.empty()) return std::nullopt;
+    return semel::parse_timestamp(written).value_or(semel::Timestamp());
 }
 
 std::optional<semel::http::Problem> Fields::problem() const {

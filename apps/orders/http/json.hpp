@@ -2,7 +2,6 @@
 
 #include "apps/orders/domain/enforcement.hpp"
 #include "apps/orders/domain/payment.hpp"
-#include "apps/orders/domain/quote.hpp"
 
 #include <optional>
 #include <string>
@@ -10,16 +9,13 @@
 
 namespace orders {
 
-// The representations of the API: JSON text. Sums are strings, because a JSON number may lose digits on its way.
+// The representations of payments and cases: JSON text; http/schemas/ describes them. Sums are strings, because a JSON number may lose digits on its way.
 
-[[nodiscard]] std::string json_of(const Quote& quote);
-[[nodiscard]] std::string json_of(const semel::Uuid& quote_id, const QuoteItem& item);
 [[nodiscard]] std::string json_of(const Payment& payment);
 [[nodiscard]] std::string json_of(const Case& opened);
 [[nodiscard]] std::string json_of(const EnforcementAction& action);
 
 /// `{"items":[…],"nextCursor":"…"}`; without a cursor it is the last page.
-[[nodiscard]] std::string json_of(const std::vector<Quote>& quotes, const std::optional<std::string>& next);
 [[nodiscard]] std::string json_of(const std::vector<Payment>& payments, const std::optional<std::string>& next);
 [[nodiscard]] std::string json_of(const std::vector<Case>& cases, const std::optional<std::string>& next);
 [[nodiscard]] std::string json_of(const std::vector<EnforcementAction>& actions,

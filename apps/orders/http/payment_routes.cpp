@@ -16,6 +16,8 @@ using semel::http::Response;
 using semel::Result;
 using semel::Work;
 
+constexpr std::string_view create_payment_operation = "payment.create";
+
 std::string location_of(const Payment& payment) { return "/api/v1/payments/" + payment.id.text(); }
 
 tl::expected<CreatePayment, Problem> payment_in(std::string_view body) {
@@ -111,19 +113,31 @@ semel::Status add_payment_operation(semel::Operations& all, const RetentionOf& r
         {.retention = retention(create_payment_operation), .lease = payment_lease, .refuse = refuse_payment});
 }
 
-void add_payment_routes(semel::http::Router& router, const RouteContext& context) {
-    semel::http::Route route = context.commands.route(
-        {.operation = std::string(create_payment_operation),
-         .handle = post_payment,
-         .options = {.retention = context.retention(create_payment_operation)},
-         .natural_keys = {{.constraint = std::string(payment_reference_key), .decide = post_known_payment}}});
-    router.add("POST", "/api/v1/payments",
-               with_async(std::move(route), create_payment_operation, check_payment, context.async, context.commands));
+void add_payment_routes(Api& api, const RouteContext& context) {
+    const CommandEntry entry{
+        .path = "/api/v1/payments",
+        .operation = create_payment_operation,
+        .summary = "Records a payment; one for each reference",
+        .request = "NewPayment",
+        .status = 201,
+        .reply = "Payment",
+        .refusals = {semel::http::problems::duplicate_business_command},
+        .handle = post_payment,
+        .natural_keys = {{.constraint = std::string(payment_reference_key), .decide = post_known_payment}},
+        .may_exist = true,
+        .may_be_async = true};
+    api.add(with_async(api.route_of(entry), create_payment_operation, check_payment, context.async, context.commands),
+            entry);
     semel::Database& database = context.database;
-    router.add("GET", "/api/v1/payments",
-               {.handle = [&database](Request& request) { return get_payments(database, request); }});
-    router.add("GET", "/api/v1/payments/{id}",
-               {.handle = [&database](Request& request) { return get_payment(database, request); }});
+    api.read({.path = "/api/v1/payments",
+              .summary = "All payments",
+              .reply = "Payment",
+              .is_collection = true,
+              .handle = [&database](const Request& request) { return get_payments(database, request); }});
+    api.read({.path = "/api/v1/payments/{id}",
+              .summary = "One payment",
+              .reply = "Payment",
+              .handle = [&database](const Request& request) { return get_payment(database, request); }});
 }
 
 }  // namespace orders

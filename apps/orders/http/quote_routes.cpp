@@ -1,9 +1,6 @@
-#include "apps/orders/handlers/quotes.hpp"
-#include "apps/orders/http/answer.hpp"
-#include "apps/orders/http/etag.hpp"
-#include "apps/orders/http/fields.hpp"
-#include "apps/orders/http/json.hpp"
+#include "apps/orders/http/quote_command.hpp"
 #include "apps/orders/http/routes.hpp"
+#include "apps/orders/storage/approvals.hpp"
 #include "apps/orders/storage/quotes.hpp"
 
 #include <algorithm>
@@ -12,48 +9,54 @@ namespace orders {
 namespace {
 
 using semel::CommandDecision;
+using semel::http::ProblemKind;
 using semel::http::Request;
 using semel::http::Response;
 using semel::Result;
 using semel::Work;
+namespace problems = semel::http::problems;
 
-std::string location_of(const semel::Uuid& quote_id) { return "/api/v1/quotes/" + quote_id.text(); }
-
-Result<CommandDecision> post_quote(const Request& request, Work& work) {
+Result<CommandDecision> post_quote(const QuotePolicy& policy, const Request& request, Work& work) {
     Fields fields(request.body);
-    const CreateQuote asked{.customer_id = fields.code("customerId"), .currency = fields.currency("currency")};
+    const CreateQuote asked{.customer_id = fields.code("customerId"),
+                            .currency = fields.currency("currency"),
+                            .valid_until = fields.time_or_none("validUntil")};
     if (const auto problem = fields.problem()) return reject(*problem, request);
-    const Quote quote = create_quote(asked, work);
-    return created(json_of(quote), location_of(quote.id), quote_etag(quote.version));
+    const auto handled = create_quote(asked, policy, work);
+    if (const auto* refusal = std::get_if<Refusal>(&handled)) return reject(problem_of(*refusal), request);
+    const auto& quote = std::get<Quote>(handled);
+    return created(json_of(quote), location_of_quote(quote.id), etag_of("quote", quote.version));
 }
 
-Result<CommandDecision> post_item(const Request& request, Work& work) {
-    const auto id = id_in(request, "id");
-    if (!id) return reject(id.error(), request);
-    // Only now: a repeat of what was done has been answered already, whatever version its If-Match names.
-    const auto version = required_version(request);
-    if (!version) return reject(version.error(), request);
-    Fields fields(request.body);
-    const AddQuoteItem asked{.quote_id = *id,
-                             .expected_version = *version,
-                             .sku = fields.code("sku"),
-                             .quantity = fields.integer("quantity", 1, quantity_max),
-                             .unit_price = fields.price("unitPrice")};
-    if (const auto problem = fields.problem()) return reject(*problem, request);
-    const auto handled = SEMEL_TRY(add_quote_item(asked, work));
-    if (const auto* refusal = std::get_if<Refusal>(&handled)) return reject(problem_of(*refusal), request);
-    const auto& item = std::get<QuoteItem>(handled);
-    return created(json_of(*id, item), location_of(*id) + "/items/" + item.id.text(), quote_etag(item.since_version));
+AddQuoteItem item_in(Fields& fields, const SeenQuote& quote) {
+    return {.quote = quote,
+            .sku = fields.code("sku"),
+            .quantity = fields.integer("quantity", 1, quantity_max),
+            .unit_price = fields.price_or_none("unitPrice"),
+            .instance_key = fields.code_or_none("instanceKey")};
+}
+
+semel::Reply reply_with_item(const Quote& quote) {
+    const QuoteItem& item = quote.items.back();
+    return created(json_of(quote.id, item), location_of_quote(quote.id) + "/items/" + item.id.text(),
+                   etag_of("quote", quote.version));
+}
+
+RepriceQuote run_in(Fields& fields, const SeenQuote& quote) {
+    return {.quote = quote, .price_run_id = fields.code_or_none("priceRunId")};
 }
 
 Response get_quote(semel::Database& database, const Request& request) {
     const auto id = id_in(request, "id");
     if (!id) return problem_response(id.error(), request);
-    const auto quote = find_quote(database, request.retry.deadline, request.who.tenant, *id);
-    if (!quote) return unreadable(quote.error(), request);
-    if (!*quote) return no_such("quote", request);
-    const std::string etag = quote_etag((*quote)->version);
-    Response response = is_unchanged(request, etag) ? Response{.status = 304} : found(json_of(**quote));
+    const auto stored = find_quote(database, request.retry.deadline, request.who.tenant, *id);
+    if (!stored) return unreadable(stored.error(), request);
+    if (!*stored) return no_such("quote", request);
+    const Quote quote = (*stored)->as_of(database.clock().wall());
+    const std::string etag = etag_of("quote", quote.version);
+    // A quote whose time has just passed looks otherwise before it has its next version.
+    const bool unchanged = quote.state == (*stored)->state && is_unchanged(request, etag);
+    Response response = unchanged ? Response{.status = 304} : found(json_of(quote));
     response.headers.set("ETag", etag);
     return response;
 }
@@ -73,32 +76,96 @@ Response get_item(semel::Database& database, const Request& request) {
 }
 
 Response get_quotes(semel::Database& database, const Request& request) {
-    const auto slice = slice_of(request, Collection::quotes);
+    const auto slice = slice_of(request, Collection::quotes, {"state", "customerId"});
     if (!slice) return problem_response(slice.error(), request);
-    auto quotes = list_quotes(database, request.retry.deadline, request.who.tenant, *slice);
+    auto state = filter_choice(request, "state", quote_state::all);
+    if (!state) return problem_response(state.error(), request);
+    auto customer = filter_code(request, "customerId");
+    if (!customer) return problem_response(customer.error(), request);
+    auto quotes = list_quotes(database, request.retry.deadline, request.who.tenant,
+                              {.state = *std::move(state), .customer_id = *std::move(customer)}, *slice);
     if (!quotes) return unreadable(quotes.error(), request);
     const auto next = next_cursor(*quotes, *slice, Collection::quotes);
+    for (Quote& quote : *quotes) quote = quote.as_of(database.clock().wall());
     return found(json_of(*quotes, next));
+}
+
+Response get_approvals(semel::Database& database, const Request& request) {
+    const auto id = id_in(request, "id");
+    if (!id) return problem_response(id.error(), request);
+    const auto slice = slice_of(request, Collection::approvals);
+    if (!slice) return problem_response(slice.error(), request);
+    auto approvals = list_approvals(database, request.retry.deadline, request.who.tenant, *id, *slice);
+    if (!approvals) return unreadable(approvals.error(), request);
+    // None is an answer only if there is a quote to have some.
+    if (approvals->empty()) {
+        const auto quote = find_quote(database, request.retry.deadline, request.who.tenant, *id);
+        if (!quote) return unreadable(quote.error(), request);
+        if (!*quote) return no_such("quote", request);
+    }
+    const auto next = next_cursor(*approvals, *slice, Collection::approvals);
+    return found(json_of(*approvals, next));
+}
+
+void add_reads(Api& api, semel::Database& database) {
+    api.read({.path = "/api/v1/quotes",
+              .summary = "All quotes, without their items",
+              .reply = "QuoteHead",
+              .is_collection = true,
+              .filters = {{"state", "Only those in this state."}, {"customerId", "Only those of this customer."}},
+              .handle = [&database](const Request& request) { return get_quotes(database, request); }});
+    api.read({.path = "/api/v1/quotes/{id}",
+              .summary = "One quote",
+              .reply = "Quote",
+              .etag = "quote",
+              .handle = [&database](const Request& request) { return get_quote(database, request); }});
+    api.read({.path = "/api/v1/quotes/{id}/items/{item}",
+              .summary = "One item of a quote",
+              .reply = "QuoteItem",
+              .handle = [&database](const Request& request) { return get_item(database, request); }});
+    api.read({.path = "/api/v1/quotes/{id}/approvals",
+              .summary = "What was asked of approvers, and what they decided",
+              .reply = "Approval",
+              .is_collection = true,
+              .handle = [&database](const Request& request) { return get_approvals(database, request); }});
 }
 
 }  // namespace
 
-void add_quote_routes(semel::http::Router& router, const RouteContext& context) {
-    router.add("POST", "/api/v1/quotes",
-               context.commands.route({.operation = std::string(create_quote_operation),
-                                       .handle = post_quote,
-                                       .options = {.retention = context.retention(create_quote_operation)}}));
-    router.add("POST", "/api/v1/quotes/{id}/items",
-               context.commands.route({.operation = std::string(add_quote_item_operation),
-                                       .handle = post_item,
-                                       .options = {.retention = context.retention(add_quote_item_operation)}}));
-    semel::Database& database = context.database;
-    router.add("GET", "/api/v1/quotes",
-               {.handle = [&database](Request& request) { return get_quotes(database, request); }});
-    router.add("GET", "/api/v1/quotes/{id}",
-               {.handle = [&database](Request& request) { return get_quote(database, request); }});
-    router.add("GET", "/api/v1/quotes/{id}/items/{item}",
-               {.handle = [&database](Request& request) { return get_item(database, request); }});
+void add_quote_routes(Api& api, const RouteContext& context) {
+    api.states("QuoteState", "As it counts now: a quote whose time has passed is EXPIRED.", quote_state::all);
+    const QuotePolicy policy = context.quotes;
+    api.command({.path = "/api/v1/quotes",
+                 .operation = "quote.create",
+                 .summary = "Begins a quote",
+                 .request = "NewQuote",
+                 .status = 201,
+                 .reply = "Quote",
+                 .etag = "quote",
+                 .refusals = {unacceptable},
+                 .handle = [policy](const Request& request, Work& work) { return post_quote(policy, request, work); }});
+    const auto add_item = quote_command(item_in, add_quote_item, reply_with_item);
+    api.command({.path = "/api/v1/quotes/{id}/items",
+                 .operation = "quote.add_item",
+                 .summary = "Adds an item to a draft and prices it",
+                 .request = "NewQuoteItem",
+                 .status = 201,
+                 .reply = "QuoteItem",
+                 .guarded = "quote",
+                 .refusals = {unacceptable, problems::duplicate_business_command},
+                 .handle = add_item,
+                 .natural_keys = {{.constraint = std::string(quote_item_version_key), .decide = add_item}}});
+    api.command({.path = "/api/v1/quotes/{id}/reprice",
+                 .operation = "quote.reprice",
+                 .summary = "Prices all items of a draft by the catalogue of today; once for each run",
+                 .request = "NewPriceRun",
+                 .reply = "Quote",
+                 .guarded = "quote",
+                 .refusals = {unacceptable, problems::duplicate_business_command},
+                 .handle = quote_command(run_in, reprice_quote),
+                 .natural_keys = {
+                     {.constraint = std::string(price_run_key), .decide = quote_command(run_in, refuse_second_run)}}});
+    add_reads(api, context.database);
 }
 
 }  // namespace orders

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "apps/orders/domain/refusal.hpp"
+#include "semel/base/id.hpp"
+#include "semel/command/command.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace orders {
+
+namespace callback_type {
+
+inline constexpr std::string_view task_completed = "task.completed";
+inline constexpr std::string_view task_failed = "task.failed";
+
+}  // namespace callback_type
+
+/// What another system tells of a task that it was asked to do.
+struct ReceiveCallback {
+    std::string integration;
+    std::string type;  ///< One of callback_type.
+    semel::Uuid task_id;
+    std::string reason{};  ///< Of a failure.
+};
+
+/// What became of a callback.
+enum class Received : std::uint8_t {
+    applied,       ///< The task is what it tells.
+    already_done,  ///< It was so already, and nothing was changed.
+};
+
+/// There are no versions in what others tell us: the task is taken as it is, and its state decides. What it says twice,
+/// under two ids, is done once. Refused with NoSuch or WrongState: nothing is kept then, so that a callback that came
+/// before its time is taken when it is delivered again.
+[[nodiscard]] semel::Result<Handled<Received>> receive_callback(const ReceiveCallback& asked, semel::Work& work);
+
+/// An asset stands in the way of the completion that was told: names it.
+[[nodiscard]] semel::Result<Handled<Received>> refuse_callback_of_taken_instance(const ReceiveCallback& asked,
+                                                                                 semel::Work& work);
+
+}  // namespace orders

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "semel/base/time.hpp"
+#include "semel/db/transaction.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace orders {
+
+/// Of the primary key: one row for each id of each sender, longer than any reply is kept.
+inline constexpr std::string_view callback_key = "orders_callback_pkey";
+
+struct Callback {
+    std::string integration;
+    std::string external_id;
+    std::string command_id;
+    std::string type;
+    semel::Timestamp received_at{};
+};
+
+void insert_callback(semel::Transaction& tx, std::string_view tenant, const Callback& callback);
+
+}  // namespace orders
