@@ -60,9 +60,12 @@ constexpr std::string_view append_lock_sql = "SELECT pg_advisory_xact_lock(:stri
 constexpr std::string_view event_sql =
     "INSERT INTO semel.outbox_version (tenant, aggregate_type, aggregate_id, aggregate_version) "
     "VALUES ('shop', 'payment', :id, 1);\n"
-    "INSERT INTO semel.outbox_event (event_id, position, tenant, aggregate_type, aggregate_id, aggregate_version, "
-    "type, payload, headers, partition) VALUES (gen_random_uuid(), nextval('semel.outbox_position'), 'shop', "
-    "'payment', :id, 1, 'payment.created', 'BODY', '{}', 7);\n";
+    "WITH event AS (INSERT INTO semel.outbox_event (event_id, position, tenant, aggregate_type, aggregate_id, "
+    "aggregate_version, type, payload, headers, partition, aggregate) VALUES (gen_random_uuid(), "
+    "nextval('semel.outbox_position'), 'shop', 'payment', :id, 1, 'payment.created', 'BODY', '{}', 7, :lock) "
+    "RETURNING position, aggregate, event_id, partition) "
+    "INSERT INTO semel.outbox_pending (position, aggregate, event_id, partition) "
+    "SELECT position, aggregate, event_id, partition FROM event;\n";
 constexpr std::string_view record_sql =
     "INSERT INTO semel.command_record (identity, fingerprint, state, tenant, caller, operation, key, status, headers, "
     "body, expires_at) VALUES (:id::text::bytea, :lock::text::bytea, 'succeeded', 'shop', 'web', 'payment.create', "

@@ -56,7 +56,17 @@ Status read_quotes(ConfigTable table, Config& config) {
     table.money("second_approval_from", config.quotes.second_approval_from);
     table.time("validity", config.quotes.validity, 1s, 3650 * day);
     table.time("expiry_pass", config.expiry_pass, 100ms, day);
+    table.demand("second_approval_from", config.quotes.second_approval_from >= config.quotes.approval_from,
+                 "is not less than `approval_from`");
     return table.done();
+}
+
+bool share_a_secret(const Integration& one, const Integration& other) {
+    return std::ranges::any_of(one.secrets, [&](const semel::webhook::Secret& mine) {
+        return std::ranges::any_of(other.secrets, [&](const semel::webhook::Secret& theirs) {
+            return std::ranges::equal(mine.bytes(), theirs.bytes());
+        });
+    });
 }
 
 Status read_integration(ConfigTable table, Integration integration, Config& config) {
@@ -64,6 +74,9 @@ Status read_integration(ConfigTable table, Integration integration, Config& conf
     table.secrets("secret", integration.secrets);
     table.require("tenant", !integration.tenant.empty());
     table.require("secret", !integration.secrets.empty());
+    for (const Integration& other : config.integrations)
+        table.demand("secret", !share_a_secret(integration, other),
+                     "is also a secret of another integration: what is signed for one could be given to the other");
     SEMEL_TRY(table.done());
     config.integrations.push_back(std::move(integration));
     return {};
@@ -84,6 +97,14 @@ Status read_callbacks(const std::filesystem::path& file, const toml::table& call
     return table.done();
 }
 
+Status read_relay(ConfigTable table, Config& config) {
+    table.text("to", config.relay.to);
+    table.flag("allow_private", config.relay.allow_private);
+    table.secrets("secret", config.relay.secrets);
+    table.require("to", !config.relay.to.empty());
+    return table.done();
+}
+
 Result<Config> read_tables(const std::filesystem::path& file, const toml::table& root) {
     Config config;
     ConfigTable table(file, root, "");
@@ -97,6 +118,7 @@ Result<Config> read_tables(const std::filesystem::path& file, const toml::table&
     if (const auto* kept = table.table("retention"))
         SEMEL_TRY(read_retention(file, {file, *kept, "retention."}, config));
     if (const auto* quotes = table.table("quotes")) SEMEL_TRY(read_quotes({file, *quotes, "quotes."}, config));
+    if (const auto* relay = table.table("relay")) SEMEL_TRY(read_relay({file, *relay, "relay."}, config));
     if (const auto* callbacks = table.table("callbacks")) SEMEL_TRY(read_callbacks(file, *callbacks, config));
     SEMEL_TRY(table.done());
     return config;

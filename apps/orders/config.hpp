@@ -2,6 +2,7 @@
 
 #include "apps/orders/domain/quote.hpp"
 #include "apps/orders/http/integration.hpp"
+#include "apps/orders/relay.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 #include "semel/http/command_route.hpp"
@@ -55,6 +56,8 @@ struct Config {
     semel::Duration expiry_pass = std::chrono::seconds(10);
 
     std::vector<Integration> integrations{};  ///< Who may call back, and how we know them.
+
+    RelayConfig relay{};
 
     [[nodiscard]] semel::Duration retention_of(std::string_view operation) const;
 };

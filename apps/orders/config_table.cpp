@@ -83,6 +83,10 @@ void ConfigTable::time(std::string_view key, Duration& target, Duration least, D
     target = *length;
 }
 
+void ConfigTable::flag(std::string_view key, bool& target) {
+    if (const auto value = take<bool>(key, "true or false")) target = *value;
+}
+
 void ConfigTable::money(std::string_view key, semel::Decimal& target) {
     const std::string_view rule = R"(a string with a sum of money, as in "1000.00")";
     const auto value = take<std::string>(key, rule);
@@ -121,6 +125,11 @@ void ConfigTable::profile(std::string_view key, semel::http::Profile& target) {
 void ConfigTable::require(std::string_view key, bool given) {
     if (!given && !mistake_)
         mistake_ = fmt::format("{}:{}: `{}{}` is missing", file_.string(), table_.source().begin.line, prefix_, key);
+}
+
+void ConfigTable::demand(std::string_view key, bool holds, std::string_view what) {
+    if (!holds && !mistake_)
+        mistake_ = fmt::format("{}:{}: `{}{}` {}", file_.string(), table_.source().begin.line, prefix_, key, what);
 }
 
 const toml::table* ConfigTable::table(std::string_view key) {

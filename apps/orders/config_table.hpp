@@ -33,6 +33,7 @@ public:
     void path(std::string_view key, std::filesystem::path& target);
     void count(std::string_view key, std::size_t& target, std::int64_t least, std::int64_t most);
     void time(std::string_view key, semel::Duration& target, semel::Duration least, semel::Duration most);
+    void flag(std::string_view key, bool& target);
     void money(std::string_view key, semel::Decimal& target);
     /// A code of domain/text.hpp.
     void name(std::string_view key, std::string& target);
@@ -41,6 +42,8 @@ public:
     void profile(std::string_view key, semel::http::Profile& target);
     /// What has no default.
     void require(std::string_view key, bool given);
+    /// What must hold between several.
+    void demand(std::string_view key, bool holds, std::string_view what);
 
     /// A table within this one; none if it is not there.
     [[nodiscard]] const toml::table* table(std::string_view key);

@@ -7,6 +7,7 @@
 #include "apps/orders/storage/tasks.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace orders {
@@ -97,14 +98,14 @@ public:
     }
     [[nodiscard]] Status complete(const Uuid& order, std::string_view kind) {
         const Uuid task = SEMEL_TRY(task_of(order, kind));
-        SEMEL_TRY(run(technician, "task.complete", "demo-" + task.text(),
-                      [&](Work& work) { return complete_task({.task_id = task}, work); }));
+        std::ignore = SEMEL_TRY(run(technician, "task.complete", "demo-" + task.text(),
+                                    [&](Work& work) { return complete_task({.task_id = task}, work); }));
         return {};
     }
     [[nodiscard]] Status fail(const Uuid& order, std::string_view kind, const std::string& reason) {
         const Uuid task = SEMEL_TRY(task_of(order, kind));
-        SEMEL_TRY(run(technician, "task.fail", "demo-" + task.text(),
-                      [&](Work& work) { return fail_task({.task_id = task, .reason = reason}, work); }));
+        std::ignore = SEMEL_TRY(run(technician, "task.fail", "demo-" + task.text(),
+                                    [&](Work& work) { return fail_task({.task_id = task, .reason = reason}, work); }));
         return {};
     }
 
@@ -136,7 +137,7 @@ private:
     template <class Handle>
     [[nodiscard]] Status step(DemoQuote& quote, std::string_view caller, std::string_view operation,
                               const Handle& handle) {
-        SEMEL_TRY(run(caller, operation, quote.key + "-" + std::to_string(quote.seen.version), handle));
+        std::ignore = SEMEL_TRY(run(caller, operation, quote.key + "-" + std::to_string(quote.seen.version), handle));
         quote.seen.version += 1;
         return {};
     }
@@ -177,7 +178,7 @@ Status tell(Demo& demo) {
     auto waiting = SEMEL_TRY(demo.draft("demo-waiting", "bakery-kern", {{"router-office", 2}}));
     SEMEL_TRY(demo.submit(waiting));
 
-    SEMEL_TRY(demo.draft("demo-draft", "hotel-sonne", {{"fiber-100", 12}, {"router-home", 3}}));
+    std::ignore = SEMEL_TRY(demo.draft("demo-draft", "hotel-sonne", {{"fiber-100", 12}, {"router-home", 3}}));
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include "apps/orders/demo.hpp"
 #include "apps/orders/expiry.hpp"
 #include "apps/orders/http/routes.hpp"
+#include "apps/orders/relay.hpp"
 #include "apps/orders/replays.hpp"
 #include "apps/orders/retention.hpp"
 #include "apps/orders/storage/schema.hpp"
@@ -19,6 +20,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 namespace orders {
 namespace {
@@ -122,6 +124,12 @@ void announce(const Config& config, std::uint16_t port) {
     std::fflush(stdout);
 }
 
+/// A demo that cannot be made, because somebody has changed what it had begun, is no reason not to serve.
+void show_demo(semel::Executor& executor) {
+    const auto told = fill_demo(executor);
+    std::printf("%s\n", told ? told->c_str() : ("demo: it is not complete: " + told.error().describe()).c_str());
+}
+
 }  // namespace
 
 Status serve(const Config& config) {
@@ -129,8 +137,10 @@ Status serve(const Config& config) {
     auto options = SEMEL_TRY(server_options(config));
     const auto opened = SEMEL_TRY(open_database(config));
     semel::Database& database = *opened.database;
-    const auto executor = SEMEL_TRY(semel::Executor::create(database, {.cache_bytes = config.cache_bytes}));
-    if (config.demo) std::printf("%s\n", SEMEL_TRY(fill_demo(*executor)).c_str());
+    semel::LocalDoorbell doorbell(database.clock());
+    const auto executor = SEMEL_TRY(semel::Executor::create(
+        database, {.cache_bytes = config.cache_bytes, .on_executed = [&doorbell] { doorbell.ring(); }}));
+    if (config.demo) show_demo(*executor);
     const RetentionOf retention_of = [&config](std::string_view operation) { return config.retention_of(operation); };
     semel::Operations async_operations;
     SEMEL_TRY(add_operations(async_operations, retention_of));
@@ -157,6 +167,9 @@ Status serve(const Config& config) {
     }
     const RetentionRunner retention(database, {.tombstone = config.tombstone}, config.retention_pass);
     const ExpiryRunner expiry(*executor, config.expiry_pass);
+    // Last to come and first to go: it leaves nothing half told.
+    std::optional<EventRelay> relay;
+    if (!config.relay.to.empty()) relay = SEMEL_TRY(EventRelay::start(database, doorbell, config.relay));
     announce(config, server->port());
 
     signals.await();

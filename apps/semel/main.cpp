@@ -1,6 +1,8 @@
 #include "apps/semel/canon.hpp"
 #include "apps/semel/exit_code.hpp"
 #include "apps/semel/migrate.hpp"
+#include "apps/semel/outbox_command.hpp"
+#include "apps/semel/relay_command.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -84,6 +86,8 @@ int main(int argc, char** argv) {
     ExitCode code = ExitCode::ok;
     add_migrate(app, code);
     add_canon(app, code);
+    semel::app::add_relay(app, code);
+    semel::app::add_outbox(app, code);
 
     try {
         app.parse(argc, argv);

@@ -11,4 +11,9 @@ namespace semel::app {
 /// wrong: what happened, what the other side said, what to do. Returns the exit code for it.
 [[nodiscard]] ExitCode report(std::string_view verb, const Error& error, bool json);
 
+/// The exit code of a verb that worked; else as above.
+[[nodiscard]] inline ExitCode report(std::string_view verb, const Result<ExitCode>& done, bool json) {
+    return done ? *done : report(verb, done.error(), json);
+}
+
 }  // namespace semel::app

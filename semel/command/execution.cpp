@@ -143,6 +143,7 @@ std::optional<Outcome<Answer>> Execution::conclude(Outcome<> outcome) {
     if (outcome.committed()) {
         if (found_) return replay(*found_);
         remember(*reply_, options_->retention);
+        executor_->executed();
         return Committed<Answer>{{*std::move(reply_), Standing::executed}};
     }
     in_doubt_ = in_doubt_ || outcome.unknown();

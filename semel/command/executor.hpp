@@ -4,6 +4,7 @@
 #include "semel/command/reply_cache.hpp"
 #include "semel/idempotency/barrier.hpp"
 
+#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -13,6 +14,9 @@ struct ExecutorOptions {
     std::size_t cache_bytes = std::size_t{64} << 20U;  ///< Of finished replies in memory; 0: none.
     /// Longest that a cached reply is answered without asking the database, on top of its retention.
     Duration cache_time = std::chrono::hours(1);
+    /// Called after each command of ours that committed, not for a repeat: for a relay's doorbell. On the thread that
+    /// executed it; must not block.
+    std::function<void()> on_executed{};
 };
 
 /// Executes commands: claim, handler, events, reply and COMMIT in one transaction. Thread-safe.
@@ -59,6 +63,11 @@ public:
     [[nodiscard]] const AppendStatements& append_statements() const noexcept { return append_; }
     [[nodiscard]] Barrier& barrier() noexcept { return barrier_; }
     [[nodiscard]] ReplyCache& cache() noexcept { return cache_; }
+
+    /// A command has committed.
+    void executed() const {
+        if (options_.on_executed) options_.on_executed();
+    }
 
     /// Remembers a reply whose COMMIT was acknowledged.
     void remember(const Command& command, const Reply& reply, Duration keep_for);

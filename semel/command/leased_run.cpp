@@ -100,6 +100,7 @@ Outcome<Answer> LeasedRun::finish(const Finish& finish) {
     SEMEL_FAILPOINT("lease.after_finish");
     if (outcome.committed()) {
         remember(*reply_, begun);
+        executor_->executor().executed();
         return Committed<Answer>{{*std::move(reply_), Standing::executed}};
     }
     // A refusal that was rolled back with a lost group was void, and what came after it may have failed otherwise.

@@ -245,7 +245,9 @@ Route CommandRoutes::route(CommandRoute command) const {
             if (again) self.replayed(asked.identity);
             return response_of(outcome.value().reply, again);
         }
-        if (!verdict_of(outcome.error()))
+        const auto verdict = verdict_of(outcome.error());
+        if (verdict == ClaimVerdict::expired && shared->when_expired) return shared->when_expired(request);
+        if (!verdict)
             log(self.problem_of(outcome).status == problems::internal_error.status ? LogLevel::error
                                                                                    : LogLevel::warning,
                 fmt::format("{} {}: {}", shared->operation, request.correlation_id, outcome.error().describe()));

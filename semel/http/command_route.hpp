@@ -52,6 +52,8 @@ struct CommandRoute {
     /// Instead of the authenticated principal and its Idempotency-Key: for senders who sign what they send and name it
     /// in their own way. Such a route is open; this is its authentication.
     Identify identify{};
+    /// What a repeat is told whose reply is no longer kept; none: IDEMPOTENCY_KEY_EXPIRED.
+    std::function<Response(const Request&)> when_expired{};
 };
 
 /// Told of every reply that is given out again, with the command it belongs to. Runs on the event loop: it must not

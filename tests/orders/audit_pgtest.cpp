@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <atomic>
+
 namespace orders::testing {
 namespace {
 
@@ -114,6 +116,37 @@ TEST_P(OrdersAudit, IsReadPageByPage) {
     EXPECT_EQ(read, audit(id));
 }
 
+TEST_P(OrdersAudit, AThingOfAnotherKindIsNotTheOneThatWasAskedFor) {
+    start();
+    EXPECT_EQ(get("/api/v1/audit?resource=payments/" + make_quote()).status, 404);
+}
+
+TEST_P(OrdersAudit, ListsTheChangesOfAResourceInTheOrderInWhichTheyWereMade) {
+    start();
+    const std::string id = make_quote();
+    // Somebody adds whenever somebody else has: every version by another thread, as fast as they can.
+    std::atomic<int> version = 1;
+    {
+        std::vector<std::jthread> clients;
+        for (int client = 0; client < 4; ++client)
+            clients.emplace_back([&, client] {
+                for (int i = 0; version < 20; ++i) {
+                    const int seen = version;
+                    const HttpResponse added =
+                        post("/api/v1/quotes/" + id + "/items", std::to_string(client) + "-" + std::to_string(i),
+                             item_body, {{"If-Match", "\"quote-version-" + std::to_string(seen) + "\""}});
+                    if (added.status == 201) version = seen + 1;
+                }
+            });
+    }
+    int last = 0;
+    for (const json& line : audit(id)) {
+        EXPECT_EQ(line.at("toVersion"), last + 1);
+        ++last;
+    }
+    EXPECT_GE(last, 20);
+}
+
 TEST_P(OrdersAudit, AnotherTenantSeesNothing) {
     start();
     const std::string id = make_quote();
@@ -124,9 +157,10 @@ TEST_P(OrdersAudit, AnotherTenantSeesNothing) {
 TEST_P(OrdersAudit, SaysWhatAResourceLooksLike) {
     start();
     const std::string id = make_quote();
-    for (const std::string& query : std::vector<std::string>{"", "?resource=", "?resource=quotes", "?resource=quotes/7",
-                                                             "?resource=chairs/" + id, "?resource=/api/v2/quotes/" + id,
-                                                             "?limit=0&resource=" + id, "?kind=quote&resource=" + id}) {
+    for (const std::string& query :
+         std::vector<std::string>{"", "?resource=", "?resource=quotes", "?resource=quotes/7", "?resource=chairs/" + id,
+                                  "?resource=/api/v2/quotes/" + id, "?resource=nonsense/x/quotes/" + id,
+                                  "?limit=0&resource=" + id, "?kind=quote&resource=" + id}) {
         const HttpResponse answer = get("/api/v1/audit" + query);
         EXPECT_EQ(answer.status, 400) << query << answer.body;
         EXPECT_NE(answer.member("detail"), "") << query;

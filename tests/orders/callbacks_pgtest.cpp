@@ -19,11 +19,19 @@ protected:
     void start_with_integration() { start({.config = std::string(callback_config)}); }
 
     [[nodiscard]] HttpResponse tell(const SignedCallback& callback) const { return send(callback.request()); }
-    [[nodiscard]] static std::string completed(const std::string& task) {
-        return R"({"type":"task.completed","taskId":")" + task + "\"}";
+    [[nodiscard]] static std::string completed(const std::string& task, int attempt = 1) {
+        return R"({"type":"task.completed","taskId":")" + task + R"(","attempt":)" + std::to_string(attempt) + "}";
     }
-    [[nodiscard]] static std::string failed(const std::string& task, const std::string& reason = "no line") {
-        return R"({"type":"task.failed","taskId":")" + task + R"(","reason":")" + reason + "\"}";
+    [[nodiscard]] static std::string failed(const std::string& task, const std::string& reason = "no line",
+                                            int attempt = 1) {
+        return R"({"type":"task.failed","taskId":")" + task + R"(","attempt":)" + std::to_string(attempt) +
+               R"(,"reason":")" + reason + "\"}";
+    }
+    /// The next attempt of a task that failed.
+    void retry(const std::string& task) const {
+        const std::string path = "/api/v1/fulfillment-tasks/" + task;
+        const HttpResponse again = post(path + "/retry", "retry", "{}", {{"If-Match", *get(path).header("ETag")}});
+        EXPECT_EQ(again.status, 200) << again.body;
     }
 
     /// A READY task of a new order.
@@ -73,16 +81,44 @@ TEST_P(OrdersCallbacks, AnIdIsRememberedLongerThanItsReply) {
     start({.config = std::string(callback_config) + "[limits]\ncache_bytes = 0\n"});
     const std::string task = ready_task();
     ASSERT_EQ(tell({.id = "msg-1", .body = failed(task)}).member("outcome"), "APPLIED");
-    ASSERT_EQ(post("/api/v1/fulfillment-tasks/" + task + "/retry", "retry", "{}",
-                   {{"If-Match", *get("/api/v1/fulfillment-tasks/" + task).header("ETag")}})
-                  .status,
-              200);
+    retry(task);
     run(GetParam() == Target::sqlite ? "DELETE FROM semel_command_record" : "DELETE FROM semel.command_record");
     // Delivered once more, weeks later: the new attempt must not fail of the old one's failure.
     const HttpResponse late = tell({.id = "msg-1", .body = failed(task)});
     EXPECT_EQ(late.status, 200) << late.body;
     EXPECT_EQ(late.member("outcome"), "ALREADY_DONE");
     EXPECT_EQ(state_of(task), "READY");
+}
+
+TEST_P(OrdersCallbacks, WhatIsToldOfAnEarlierAttemptIsNotTakenForThePresentOne) {
+    start_with_integration();
+    const std::string task = ready_task();
+    ASSERT_EQ(tell({.id = "msg-1", .body = failed(task)}).member("outcome"), "APPLIED");
+    retry(task);
+    for (const std::string& late : {failed(task), completed(task)}) {
+        const HttpResponse answer = tell({.id = "late-" + std::to_string(late.size()), .body = late});
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        EXPECT_EQ(answer.member("outcome"), "SUPERSEDED");
+        EXPECT_EQ(state_of(task), "READY");
+    }
+    const HttpResponse early = tell({.id = "early", .body = completed(task, 3)});
+    EXPECT_EQ(early.status, 422) << early.body;
+    EXPECT_EQ(tell({.id = "present", .body = completed(task, 2)}).member("outcome"), "APPLIED");
+}
+
+TEST_P(OrdersCallbacks, ARepeatIsAnsweredWhereOnlyATombstoneIsLeft) {
+    start({.config = std::string(callback_config) +
+                     "[limits]\ncache_bytes = 0\n[retention]\ndefault = \"1m\"\npass = \"1s\"\n"});
+    const std::string task = ready_task();
+    ASSERT_EQ(tell({.id = "msg-1", .body = completed(task)}).member("outcome"), "APPLIED");
+    run(GetParam() == Target::sqlite
+            ? "UPDATE semel_command_record SET expires_at = expires_at - 120000000"
+            : "UPDATE semel.command_record SET expires_at = expires_at - interval '2 minutes'");
+    HttpResponse late;
+    for (int i = 0; i < 100 && late.header("Idempotency-Replayed").value_or("") != "true"; ++i)
+        late = tell({.id = "msg-1", .body = completed(task)});
+    EXPECT_EQ(late.status, 200) << late.body;
+    EXPECT_EQ(late.member("outcome"), "ALREADY_DONE");
 }
 
 TEST_P(OrdersCallbacks, OneIdWithTwoContentsIsAConflict) {
@@ -187,7 +223,9 @@ TEST_P(OrdersCallbacks, AreAuditedAsTheirSenders) {
     const std::string task = ready_task();
     ASSERT_EQ(tell({.id = "msg-1", .body = failed(task, "line is broken")}).status, 200);
     const HttpResponse audit = get("/api/v1/audit?resource=fulfillment-tasks/" + task);
-    const json line = json::parse(audit.body).at("items").at(0);
+    const json lines = json::parse(audit.body).at("items");
+    EXPECT_EQ(lines.at(0).at("operation"), "quote.convert") << "it was made then";
+    const json& line = lines.back();
     EXPECT_EQ(line.at("caller"), "integration:provisioner");
     EXPECT_EQ(line.at("operation"), "callback.receive");
     EXPECT_EQ(line.at("toState"), "FAILED");

@@ -73,6 +73,12 @@ TEST_F(OrdersConfig, AMistakeIsNamedByFileLineAndKeyWithWhatIsAllowed) {
     expect_refused("[quotes]\napproval_from = 1000\n", {"orders.toml:2:", "`quotes.approval_from`", "\"1000.00\""});
     expect_refused("[quotes]\napproval_from = \"-1\"\n", {"orders.toml:2:", "`quotes.approval_from`"});
     expect_refused("[quotes]\nvalidity = \"0s\"\n", {"orders.toml:2:", "`quotes.validity`", "\"1s\""});
+    expect_refused("[quotes]\napproval_from = \"50\"\nsecond_approval_from = \"10\"\n",
+                   {"orders.toml:1:", "`quotes.second_approval_from`", "not less than"});
+    expect_refused(
+        "[callbacks.a]\ntenant = \"t\"\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n"
+        "[callbacks.b]\ntenant = \"t\"\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n",
+        {"orders.toml:4:", "`callbacks.b.secret`", "another integration"});
     expect_refused("[quotes]\napprovals = 1\n", {"orders.toml:2:", "`quotes.approvals`", "second_approval_from"});
     expect_refused("[callbacks]\nbank = \"x\"\n", {"orders.toml:2:", "`callbacks.bank`", "[callbacks.bank]"});
     expect_refused("[callbacks.bank]\ntenant = \"shop\"\n", {"orders.toml:1:", "`callbacks.bank.secret` is missing"});
@@ -101,7 +107,7 @@ TEST_F(OrdersConfig, TheGuideTellsOfEveryKey) {
     std::ifstream guide(SEMEL_ORDERS_GUIDE);
     const std::string page{std::istreambuf_iterator<char>(guide), {}};
     for (const char* table :
-         {"", "[tls]\n", "[limits]\n", "[retention]\n", "[quotes]\n",
+         {"", "[tls]\n", "[limits]\n", "[retention]\n", "[quotes]\n", "[relay]\nto = \"https://example.com/\"\n",
           "[callbacks.bank]\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\ntenant = \"t\"\n"}) {
         const auto refused = run({"--db", sqlite(), "--listen", "127.0.0.1:0", "--config",
                                   write("orders.toml", std::string(table) + "nonsense = \"1h\"\n")});

@@ -198,16 +198,6 @@ TEST_P(OrdersConvert, OnlyAnAcceptedQuoteWhoseTimeHasNotPassedIsConverted) {
     EXPECT_EQ(orders(), 0);
 }
 
-TEST_P(OrdersConvert, TwoItemsOnOneInstanceAreRefusedBeforeAnythingIsBegun) {
-    start();
-    const QuoteAt quote = journey.accepted({item_on("line-1"), item_on("line-2")});
-    run("UPDATE orders_quote_item SET instance_key = 'line-1'");
-    const HttpResponse refused = send(converting(quote, "k"));
-    EXPECT_EQ(refused.status, 422) << refused.body;
-    EXPECT_EQ(refused.member("field"), "instanceKey");
-    EXPECT_EQ(orders(), 0);
-}
-
 TEST_P(OrdersConvert, WhatIsMalformedIsRefusedWithAReason) {
     start();
     const QuoteAt quote = journey.accepted();

@@ -34,7 +34,7 @@ protected:
 
     /// 7 quotes with 9 items; 6 submitted, 1 approved, 4 accepted, 3 converted to an order each; and of their tasks 4
     /// completed, 1 failed and 3 made ready, with 5 steps of an order, and an asset.
-    static constexpr std::int64_t events_of_demo = 7 + 9 + 6 + 1 + 4 + 3 + 3 + 4 + 1 + 3 + 5 + 1;
+    static constexpr std::int64_t events_of_demo = 7 + 9 + 6 + 1 + 4 + 3 + 3 + 9 + 4 + 1 + 3 + 5 + 1;
 };
 
 TEST_P(OrdersDemo, AnEmptyStoreIsFilledAndTheNextStartAddsNothing) {
@@ -55,6 +55,20 @@ TEST_P(OrdersDemo, AStoreWithQuotesOfOthersIsLeftAlone) {
     start(demo());
     EXPECT_THAT(service->output(), HasSubstr("demo: the store has quotes of others"));
     EXPECT_EQ(count("SELECT count(*) FROM orders_quote"), 1);
+}
+
+TEST_P(OrdersDemo, OneThatCannotBeFinishedIsNoReasonNotToServe) {
+    ASSERT_FALSE(Service::start(demo("command.after_commit=kill@1"))) << "killed when the first quote was made";
+    start();
+    const std::string quotes = get("/api/v1/quotes").body;
+    const std::string first = quotes.substr(quotes.find("\"quoteId\":\"") + 11, 36);
+    EXPECT_EQ(
+        post("/api/v1/quotes/" + first + "/items", "mine", item_body, {{"If-Match", "\"quote-version-1\""}}).status,
+        201);
+    ASSERT_TRUE(service->stop());
+    start(demo());
+    EXPECT_THAT(service->output(), HasSubstr("demo: it is not complete"));
+    EXPECT_EQ(get("/api/v1/quotes").status, 200);
 }
 
 TEST_P(OrdersDemo, KilledAgainAndAgainItIsMadeToItsEndAndOnce) {

@@ -123,10 +123,6 @@ TEST(Plan, GivesEveryItemSomethingToRunOn) {
     const Order order = planned(4).order;
     EXPECT_EQ(order.items[1].instance_key, "line-1");
     EXPECT_EQ(order.items[0].instance_key, order.items[0].id.text());
-    Quote quote = quote_of(4);
-    EXPECT_EQ(shared_instance_key(quote), std::nullopt) << "those without a key share nothing";
-    quote.items[0].instance_key = "line-3";
-    EXPECT_EQ(shared_instance_key(quote), "line-3");
 }
 
 TEST(Fulfilment, ACompletedTaskReleasesThoseThatWaitedForItAlone) {

@@ -184,6 +184,10 @@ Verdict Model::add_item(const Asked& asked) {
               .instance_key = asked.instance_key,
               .unit_price = asked.unit_price.value_or(0),
               .agreed = asked.unit_price.has_value()};
+    const auto is_same_instance = [&](const Line& other) {
+        return !other.instance_key.empty() && other.instance_key == line.instance_key;
+    };
+    if (std::ranges::any_of(quote.lines, is_same_instance)) return Verdict::unacceptable();
     if (!price(line, quote.currency)) return Verdict::unacceptable();
     quote.lines.push_back(std::move(line));
     step(asked, Kind::quote, *asked.thing, "DRAFT", "quote.item_added");

@@ -42,6 +42,8 @@ const std::set<std::string>& allowed_steps() {
                                            "order HELD IN_PROGRESS",
                                            "order HELD COMPLETED",
                                            "order HELD CANCELLED",
+                                           "task  READY",
+                                           "task  WAITING",
                                            "task WAITING READY",
                                            "task WAITING CANCELLED",
                                            "task READY COMPLETED",

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int soak_walks = 60;
 constexpr int steps_between_checks = 100;
+constexpr int steps_between_follies = 40;
 
 bool is_soak() { return std::getenv("SEMEL_SOAK") != nullptr; }
 
@@ -25,7 +26,7 @@ std::string command_to_repeat(std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<std::uint64_t> OrdersModelTest::fixed_seeds(std::vector<std::uint64_t> seeds) {
+std::vector<std::uint64_t> OrdersModelTest::fixed_seeds(const std::vector<std::uint64_t>& seeds) {
     const char* seed = std::getenv("SEMEL_SEED");
     return seed == nullptr ? seeds : std::vector<std::uint64_t>{std::strtoull(seed, nullptr, 10)};
 }
@@ -34,7 +35,7 @@ std::vector<std::uint64_t> OrdersModelTest::new_seeds() {
     std::vector<std::uint64_t> seeds;
     for (int i = 0; i < (is_soak() ? soak_walks : 1); ++i)
         seeds.push_back(1'000 + semel::system_random().below(1'000'000'000));
-    return fixed_seeds(std::move(seeds));
+    return fixed_seeds(seeds);
 }
 
 void OrdersModelTest::walk(std::uint64_t seed, int steps) {
@@ -52,16 +53,21 @@ void OrdersModelTest::walk(std::uint64_t seed, int steps) {
         if (chance.chance(8) && !done_.empty()) repeat_what_was_done(done_[chance.below(done_.size())]);
         if (chance.chance(20) && !refused_.empty()) {
             // A refusal is not kept: the same request may be done now.
-            const Sent sent = refused_[chance.below(refused_.size())];
+            std::swap(refused_[chance.below(refused_.size())], refused_.back());
+            const Sent sent = refused_.back();
+            refused_.pop_back();
             act(sent.asked, sent.request);
         }
-        if (chance.chance(30)) {
+        if (chance.chance(15)) {
             chance.change_catalogue(model_.catalogue);
             write_catalogue();
         }
-        if (chance.chance(50)) {
+        if (chance.chance(25)) {
             if (const auto quote = chance.some_open_quote(model_)) expire(*quote);
         }
+        if (step % steps_between_follies == 0)
+            for (const Asked& senseless : chance.senseless(model_))
+                act(senseless, model::request_of(model_, senseless, next_key()));
         if (step % steps_between_checks == 0 || step == steps) expect_all_as_modelled();
     }
     for (const model::Change& change : model_.changes) events_met.insert(change.event);

@@ -18,7 +18,7 @@ namespace orders::testing {
 class OrdersModelTest : public OrdersTest {
 protected:
     /// These; where SEMEL_SEED is set, that one instead.
-    [[nodiscard]] static std::vector<std::uint64_t> fixed_seeds(std::vector<std::uint64_t> seeds);
+    [[nodiscard]] static std::vector<std::uint64_t> fixed_seeds(const std::vector<std::uint64_t>& seeds);
     /// One that nobody has seen, or many where SEMEL_SOAK is set; the same about SEMEL_SEED.
     [[nodiscard]] static std::vector<std::uint64_t> new_seeds();
     /// So many commands. What fails says how to take the same walk again.

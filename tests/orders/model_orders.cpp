@@ -17,9 +17,6 @@ Verdict Model::convert(const Asked& asked) {
     Quote& quote = quotes[*asked.thing];
     if (quote.order) return Verdict::duplicate({orders[*quote.order].id});
     if (auto verdict = refused(asked, quote, {"ACCEPTED"})) return *verdict;
-    std::set<std::string> instances;
-    for (const Line& line : quote.lines)
-        if (!line.instance_key.empty() && !instances.insert(line.instance_key).second) return Verdict::unacceptable();
 
     Order order;
     order.state = "CREATED";
@@ -45,6 +42,7 @@ Verdict Model::convert(const Asked& asked) {
     orders.push_back(std::move(order));
     quote.order = orders.size() - 1;
     begin(asked, Kind::order, orders.size() - 1, "order.created");
+    for (const std::size_t task : orders.back().tasks) begin(asked, Kind::task, task, "task.created");
     step(asked, Kind::quote, *asked.thing, "CONVERTED", "quote.converted");
     return {.status = 201};
 }

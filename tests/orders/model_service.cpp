@@ -132,8 +132,20 @@ json body_of(const Model& model, const Asked& asked) {
     return body;
 }
 
-Decimal number_in(const json& object, const char* name) {
-    return Decimal::parse(object.at(name).get<std::string>()).value();
+Decimal number_of(const json& text) { return Decimal::parse(text.get<std::string>()).value(); }
+Decimal number_in(const json& object, const char* name) { return number_of(object.at(name)); }
+
+std::string difference_of_member(const std::string& name, const json& expected, const json& object,
+                                 const std::string& outside) {
+    std::string where = outside;
+    where.append(".").append(name);
+    const bool is_there = object.contains(name);
+    if (expected.is_null()) return is_there ? where + " is there: " + object.at(name).dump() : std::string();
+    if (!is_there) return where + " is not there, in " + object.dump();
+    // However many zeros they end with.
+    const bool is_rate = name == "unitPrice" || name == "discount" || name == "taxRate";
+    if (is_rate && number_of(expected) == number_of(object.at(name))) return {};
+    return difference(expected, object.at(name), where);
 }
 
 }  // namespace
@@ -199,13 +211,7 @@ std::string difference(const json& expected, const json& actual, const std::stri
     if (expected.is_object()) {
         if (!actual.is_object()) return differs();
         for (const auto& [name, value] : expected.items()) {
-            const bool is_there = actual.contains(name);
-            if (value.is_null() && is_there) return where + "." + name + " is there: " + actual.at(name).dump();
-            if (value.is_null()) continue;
-            if (!is_there) return where + "." + name + " is not there, in " + actual.dump();
-            const bool is_rate = name == "unitPrice" || name == "discount" || name == "taxRate";
-            if (is_rate && number_in(expected, name.c_str()) == number_in(actual, name.c_str())) continue;
-            if (auto found = difference(value, actual.at(name), where + "." + name); !found.empty()) return found;
+            if (auto found = difference_of_member(name, value, actual, where); !found.empty()) return found;
         }
         return {};
     }
@@ -214,8 +220,9 @@ std::string difference(const json& expected, const json& actual, const std::stri
     const bool has_texts = !expected.empty() && expected.front().is_string();
     if (has_texts) return std::ranges::is_permutation(expected, actual) ? std::string() : differs();
     for (std::size_t i = 0; i < expected.size(); ++i) {
-        auto found = difference(expected[i], actual[i], where + "[" + std::to_string(i) + "]");
-        if (!found.empty()) return found;
+        std::string inside = where;
+        inside.append("[").append(std::to_string(i)).append("]");
+        if (auto found = difference(expected[i], actual[i], inside); !found.empty()) return found;
     }
     return {};
 }

@@ -18,7 +18,7 @@ const std::vector<Drawn>& drawn() {
     static const std::vector<Drawn> all{
         {"quote.create", 7, {}},
         {"quote.add_item", 20, {"DRAFT"}},
-        {"quote.reprice", 6, {"DRAFT"}},
+        {"quote.reprice", 9, {"DRAFT"}},
         {"quote.submit", 10, {"DRAFT"}},
         {"quote.approve", 12, {"SUBMITTED"}},
         {"quote.reject", 2, {"SUBMITTED"}},
@@ -28,7 +28,7 @@ const std::vector<Drawn>& drawn() {
         {"task.complete", 40, {"READY"}},
         {"task.fail", 7, {"READY"}},
         {"task.retry", 6, {"FAILED"}},
-        {"order.cancel", 1, {"CREATED", "IN_PROGRESS", "HELD"}},
+        {"order.cancel", 2, {"CREATED", "IN_PROGRESS", "HELD"}},
         {"order.repair", 6, {"HELD"}},
         {"asset.modify", 14, {"ACTIVE", "SUSPENDED"}},
     };
@@ -71,15 +71,19 @@ std::string Walk::some_sku(const Model& model) {
 }
 
 std::optional<std::size_t> Walk::some_open_quote(const Model& model) {
-    const auto found = fitting(model, {"quote.expire", 1, {"DRAFT", "SUBMITTED", "APPROVED", "ACCEPTED"}});
+    // By its state first, or it would nearly always be a draft.
+    const std::string_view state = one_of({"DRAFT", "SUBMITTED", "APPROVED", "ACCEPTED"});
+    const auto found = fitting(model, {"quote.expire", 1, {state}});
     if (found.empty()) return std::nullopt;
     return found[below(found.size())];
 }
 
 void Walk::change_catalogue(Catalogue& catalogue) {
-    Product& product = std::next(catalogue.begin(), static_cast<std::ptrdiff_t>(below(catalogue.size())))->second;
-    product.tax_rate = static_cast<std::int64_t>(below(30)) * 100 + 50;
-    for (auto& [currency, price] : product.list_prices) price += static_cast<std::int64_t>(below(1'000)) * 100;
+    for (auto& [sku, product] : catalogue) {
+        if (chance(2)) continue;
+        product.tax_rate = static_cast<std::int64_t>(below(30)) * 100 + 50;
+        for (auto& [currency, price] : product.list_prices) price += static_cast<std::int64_t>(below(1'000)) * 100;
+    }
 }
 
 void Walk::fill_in(Asked& asked, const Model& model) {
@@ -150,6 +154,24 @@ Asked Walk::next(const Model& model) {
     Asked asked{.operation = "quote.create"};
     fill_in(asked, model);
     return asked;
+}
+
+std::vector<Asked> Walk::senseless(const Model& model) {
+    std::vector<Asked> all;
+    for (const Drawn& command : drawn()) {
+        if (command.states.empty()) continue;
+        const Kind kind = kind_of(command.operation);
+        std::map<std::string, std::vector<std::size_t>> by_state;
+        for (std::size_t i = 0; i < model.count(kind); ++i) by_state[model.at(kind, i).state].push_back(i);
+        for (const auto& [state, things] : by_state) {
+            if (std::ranges::find(command.states, state) != command.states.end()) continue;
+            Asked asked{.operation = std::string(command.operation), .thing = things[below(things.size())]};
+            asked.version = model.at(kind, *asked.thing).version;
+            fill_in(asked, model);
+            all.push_back(std::move(asked));
+        }
+    }
+    return all;
 }
 
 }  // namespace orders::model

@@ -19,13 +19,15 @@ public:
     explicit Walk(std::uint64_t seed) noexcept : random_(seed) {}
 
     [[nodiscard]] Asked next(const Model& model);
+    /// Each command on one thing in each state in which it makes no sense, seen as it is now.
+    [[nodiscard]] std::vector<Asked> senseless(const Model& model);
     /// One in so many.
     [[nodiscard]] bool chance(std::uint64_t in) noexcept { return random_.below(in) == 0; }
     [[nodiscard]] std::size_t below(std::size_t bound) noexcept { return random_.below(bound); }
 
-    /// A quote that could expire; none: there is none.
+    /// A quote that could expire; none: there is none in the state that was drawn.
     [[nodiscard]] std::optional<std::size_t> some_open_quote(const Model& model);
-    /// Another price and another tax rate of some product.
+    /// Other prices and another tax rate of some products.
     void change_catalogue(Catalogue& catalogue);
 
 private:

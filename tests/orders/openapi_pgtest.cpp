@@ -199,7 +199,8 @@ void OrdersOpenApi::walk_fulfilment() {
     const std::string none = std::string(R"({"action":"SKIP_TASK","reason":"x","taskId":")") + nobody + "\"}";
     EXPECT_EQ(post(order + "/repair", key(), none, {{"If-Match", see(order).etag}}).status, 422);
     change(first, "retry", "{}");
-    const std::string told = R"({"type":"task.completed","taskId":")" + first.substr(first.rfind('/') + 1) + "\"}";
+    const std::string told =
+        R"({"type":"task.completed","attempt":2,"taskId":")" + first.substr(first.rfind('/') + 1) + "\"}";
     EXPECT_EQ(send(SignedCallback{.id = "msg-1", .body = told}.request()).status, 200);
     HttpRequest forged = SignedCallback{.id = "msg-2", .body = told}.request();
     forged.body += " ";

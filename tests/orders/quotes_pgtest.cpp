@@ -86,6 +86,11 @@ TEST_P(OrdersQuotes, AnItemIsPricedByTheListWithItsQuantityDiscountOrAsAgreed) {
     EXPECT_EQ(read.member("itemCount"), "5");
     EXPECT_THAT(read.body, HasSubstr(R"("instanceKey":"line-1")"));
 
+    const HttpResponse taken =
+        command(quote, "items", "taken", R"({"sku":"fiber-1000","quantity":1,"instanceKey":"line-1"})");
+    expect_refused(taken, 422, "VALIDATION_FAILED");
+    EXPECT_EQ(taken.member("field"), "instanceKey");
+
     const HttpResponse unlisted = command(quote, "items", "chair", R"({"sku":"chair","quantity":2})");
     expect_refused(unlisted, 422, "VALIDATION_FAILED");
     EXPECT_EQ(unlisted.member("field"), "sku");
@@ -221,6 +226,20 @@ TEST_P(OrdersQuotes, AQuoteWhoseTimeHasPassedCountsAsExpiredBeforeThatIsNoted) {
     expect_refused(past, 422, "VALIDATION_FAILED");
     EXPECT_EQ(journey.take(quote, "revise").member("state"), "DRAFT");
     EXPECT_EQ(count("SELECT count(*) FROM orders_quote_approval WHERE state = 'WITHDRAWN'"), 1);
+}
+
+TEST_P(OrdersQuotes, ARevisionOfWhatNobodyHasNotedAsExpiredNotesThatFirst) {
+    start({.config = "[quotes]\nexpiry_pass = \"1h\"\n"});
+    QuoteAt quote = journey.submitted();
+    run("UPDATE orders_quote SET valid_until = '2020-01-01T00:00:00.000000Z'");
+    const HttpResponse revised = command(quote, "revise", "revise", "{}");
+    ASSERT_EQ(revised.status, 200) << revised.body;
+    EXPECT_EQ(revised.header("ETag"), "\"quote-version-" + std::to_string(quote.version + 2) + "\"");
+    EXPECT_EQ(events("quote.expired"), 1);
+    EXPECT_EQ(events("quote.revised"), 1);
+    EXPECT_EQ(count("SELECT count(*) FROM orders_audit WHERE from_state = 'SUBMITTED' AND to_state = 'EXPIRED'"), 1);
+    EXPECT_EQ(count("SELECT count(*) FROM orders_audit WHERE from_state = 'EXPIRED' AND to_state = 'DRAFT'"), 1);
+    EXPECT_EQ(count("SELECT count(*) FROM orders_quote_approval WHERE state = 'PENDING'"), 0);
 }
 
 TEST_P(OrdersQuotes, ExpiryIsNotedOnceHoweverManyInstancesLookForIt) {

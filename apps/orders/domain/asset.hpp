@@ -17,6 +17,7 @@ namespace asset_state {
 inline constexpr std::string_view active = "ACTIVE";
 inline constexpr std::string_view suspended = "SUSPENDED";  ///< Still the customer's, and not in service.
 inline constexpr std::string_view ended = "ENDED";          ///< Final.
+inline constexpr std::array all{active, suspended, ended};
 
 }  // namespace asset_state
 

@@ -26,7 +26,8 @@ struct AuditEntry {
     std::int64_t attempt = 1;  ///< Of the caller's, as it says.
     std::int64_t runs = 1;     ///< How often the transaction was run until it committed.
     std::string reason{};
-    std::int64_t replays = 0;  ///< How often the reply was asked for again; only where it was read.
+    std::int64_t position = 0;  ///< Given by the store: of one resource in the order of its changes.
+    std::int64_t replays = 0;   ///< How often the reply was asked for again; only where it was read.
     std::optional<semel::Timestamp> last_replay{};
 };
 

@@ -1,7 +1,6 @@
 #include "apps/orders/domain/fulfilment.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace orders {
 namespace {
@@ -87,13 +86,6 @@ Fulfilment plan(const Quote& quote, std::string_view target_date, semel::Timesta
     order.task_count = static_cast<std::int64_t>(made.tasks.size());
     order.open_task_count = order.task_count;
     return made;
-}
-
-std::optional<std::string> shared_instance_key(const Quote& quote) {
-    std::set<std::string_view> seen;
-    for (const QuoteItem& item : quote.items)
-        if (!item.instance_key.empty() && !seen.insert(item.instance_key).second) return item.instance_key;
-    return std::nullopt;
 }
 
 std::optional<Refusal> obstacle(const Step& step, const Fulfilment& found, const Task& task,

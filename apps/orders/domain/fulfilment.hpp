@@ -31,10 +31,6 @@ struct Fulfilment {
 [[nodiscard]] Fulfilment plan(const Quote& quote, std::string_view target_date, semel::Timestamp now,
                               const NewId& new_id);
 
-/// The instance key that two items of the quote share; none: each has its own. An order with two would end in two assets
-/// of one product instance, so it is not begun.
-[[nodiscard]] std::optional<std::string> shared_instance_key(const Quote& quote);
-
 /// One task after a step.
 struct TaskChange {
     Task task;

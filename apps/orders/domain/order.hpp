@@ -5,6 +5,7 @@
 #include "semel/base/id.hpp"
 #include "semel/base/time.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< Some of its
 inline constexpr std::string_view held = "HELD";                ///< A task failed: retry it, or repair the order.
 inline constexpr std::string_view completed = "COMPLETED";      ///< Final; the customer has what was ordered.
 inline constexpr std::string_view cancelled = "CANCELLED";      ///< Final.
+inline constexpr std::array all{created, in_progress, held, completed, cancelled};
 
 }  // namespace order_state
 
@@ -31,11 +33,13 @@ inline constexpr std::string_view running = "RUNNING";      ///< Somebody is at 
 inline constexpr std::string_view completed = "COMPLETED";  ///< Final.
 inline constexpr std::string_view failed = "FAILED";        ///< May be retried.
 inline constexpr std::string_view cancelled = "CANCELLED";  ///< Final; with its order.
+inline constexpr std::array all{waiting, ready, running, completed, failed, cancelled};
 
 }  // namespace task_state
 
 /// What the world is told when there is one.
 inline constexpr std::string_view order_created_event = "order.created";
+inline constexpr std::string_view task_created_event = "task.created";
 
 // The life of an order. Most of its steps are taken by its tasks.
 namespace order_step {

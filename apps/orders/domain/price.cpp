@@ -10,8 +10,10 @@ using semel::Decimal;
 using semel::Result;
 using semel::Rounding;
 
-constexpr std::array<std::string_view, 6> without_places{"CLP", "ISK", "JPY", "KRW", "UGX", "VND"};
-constexpr std::array<std::string_view, 5> with_three_places{"BHD", "JOD", "KWD", "OMR", "TND"};
+// ISO 4217: the currencies whose smallest unit is not a hundredth.
+constexpr std::array<std::string_view, 16> without_places{"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW",
+                                                          "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"};
+constexpr std::array<std::string_view, 7> with_three_places{"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"};
 
 Result<Sums> sums_of(const LinePrice& line, std::int64_t quantity, std::string_view currency) {
     const int places = places_of(currency);

@@ -10,6 +10,7 @@ std::string_view Quote::state_at(semel::Timestamp now) const noexcept {
 Quote Quote::as_of(semel::Timestamp now) const {
     Quote quote = *this;
     quote.state = state_at(now);
+    if (quote.state != state) quote.state_on_record = state;
     return quote;
 }
 

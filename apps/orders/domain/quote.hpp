@@ -85,6 +85,7 @@ struct Quote {
     semel::Timestamp created_at{};
     std::optional<Approval> approval{};  ///< The one that pends; none: nobody is asked now.
     std::string accepted_by_command{};   ///< Which accepted this revision; empty: none did.
+    std::string state_on_record{};       ///< Where time alone has made the state another; see `as_of`.
     std::string decided_by_command{};    ///< By which the approver it was loaded for decided on this revision.
     std::vector<QuoteItem> items{};      ///< In the order in which they were added; empty where only the head was read.
 

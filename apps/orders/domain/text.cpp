@@ -26,7 +26,11 @@ bool is_code(std::string_view text) noexcept {
 bool is_currency(std::string_view text) noexcept { return text.size() == 3 && std::ranges::all_of(text, is_capital); }
 
 bool is_subject(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= subject_size_max && std::ranges::none_of(text, is_control);
+    // A character of UTF-8 begins with any byte but 10xxxxxx.
+    const auto characters =
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; });
+    return !text.empty() && static_cast<std::size_t>(characters) <= subject_size_max &&
+           std::ranges::none_of(text, is_control);
 }
 
 bool is_date(std::string_view text) noexcept {

@@ -15,7 +15,7 @@ inline constexpr std::size_t subject_size_max = 200;
 /// Three capital letters, as in ISO 4217. Which of them are in use is the bank's business.
 [[nodiscard]] bool is_currency(std::string_view text) noexcept;
 
-/// One line for people: 1 to `subject_size_max` bytes, without control characters.
+/// One line for people: 1 to `subject_size_max` characters, without control characters.
 [[nodiscard]] bool is_subject(std::string_view text) noexcept;
 
 /// A day that there is, as in 2026-12-01.

@@ -36,6 +36,14 @@ void write(const Fulfilment& made, const Quote& converted, Work& work) {
                   .to = made.order.state,
                   .version = made.order.version,
                   .payload = order_created_payload(made)});
+    for (const Task& task : made.tasks)
+        record(work, {.kind = "task",
+                      .id = task.id,
+                      .parent = made.order.id,
+                      .event = task_created_event,
+                      .to = task.state,
+                      .version = task.version,
+                      .payload = task_payload(task)});
     record(work, {.kind = "quote",
                   .id = converted.id,
                   .event = quote_step::convert.event,
@@ -57,10 +65,6 @@ Result<Handled<Order>> convert_quote(const ConvertQuote& asked, Work& work) {
     Snapshot seen = quote->snapshot();
     seen.state = quote->state_at(now);
     if (auto refusal = obstacle(quote_step::convert, seen, asked.expected_version)) return *std::move(refusal);
-    if (const auto key = shared_instance_key(*quote))
-        return Refusal(Unacceptable{.field = "instanceKey",
-                                    .detail = "Two items of the quote have the instance key " + *key +
-                                              ", and a customer has one asset of an instance."});
     const Fulfilment made = plan(*quote, asked.target_date, now, semel::new_uuid);
     Quote converted = *quote;
     converted.state = quote_step::convert.to;

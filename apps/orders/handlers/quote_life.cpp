@@ -78,6 +78,12 @@ void leave(Work& work, Quote& quote, const Step& step, const std::string& reason
     write(work, step, from, quote, quote_step_payload(quote, reason), reason);
 }
 
+/// Time has made the quote what it is, and nobody has noted that yet: that comes first, as a step of its own.
+void note_expiry(Work& work, Quote& quote) {
+    quote.state = std::exchange(quote.state_on_record, {});
+    leave(work, quote, quote_step::expire);
+}
+
 }  // namespace
 
 Result<Handled<Quote>> submit_quote(const SeenQuote& asked, const QuotePolicy& policy, Work& work) {
@@ -157,6 +163,7 @@ Result<Handled<Quote>> take_step(const Step& step, const AskedStep& asked, Work&
     auto ready = SEMEL_TRY(quote_for(step, asked.quote, work));
     if (std::holds_alternative<Refusal>(ready)) return ready;
     auto& quote = std::get<Quote>(ready);
+    if (!quote.state_on_record.empty()) note_expiry(work, quote);
     if (alter) {
         if (auto refusal = alter(quote)) return *std::move(refusal);
     }

@@ -83,6 +83,11 @@ Result<Handled<Quote>> add_quote_item(const AddQuoteItem& asked, Work& work) {
     if (std::holds_alternative<Refusal>(ready)) return ready;
     auto& quote = std::get<Quote>(ready);
     if (quote.items.size() >= quote_items_max) return Refusal(Full{"items", quote_items_max});
+    if (!asked.instance_key.empty() &&
+        std::ranges::find(quote.items, asked.instance_key, &QuoteItem::instance_key) != quote.items.end())
+        return Refusal(Unacceptable{.field = "instanceKey",
+                                    .detail = "The quote has an item of the instance " + asked.instance_key +
+                                              " already, and a customer has one asset of an instance."});
     if (!quote.items.empty() && quote.items.back().since_version > quote.version)
         return Refusal(Duplicate{.kind = "item",
                                  .existing = quote.items.back().id.text(),

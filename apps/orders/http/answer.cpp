@@ -80,6 +80,13 @@ Problem problem_of(const Refusal& refusal) {
     return std::visit([](const auto& why) { return of(why); }, refusal);
 }
 
+Problem problem_of(const Refusal& refusal, std::string_view kind) {
+    Problem problem = problem_of(refusal);
+    const auto* wrong = std::get_if<WrongState>(&refusal);
+    if (wrong != nullptr && wrong->kind != kind) problem.headers.remove("ETag");
+    return problem;
+}
+
 tl::expected<semel::Uuid, Problem> id_in(const Request& request, std::string_view variable) {
     auto id = semel::Uuid::parse(request.variable(variable));
     if (!id)

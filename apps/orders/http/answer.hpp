@@ -31,6 +31,8 @@ inline constexpr semel::http::ProblemKind unacceptable{semel::http::problems::va
 /// A refusal of a command: nothing of it is kept, and a repeat is decided anew.
 [[nodiscard]] semel::Rejection reject(const semel::http::Problem& problem, const semel::http::Request& request);
 [[nodiscard]] semel::http::Problem problem_of(const Refusal& refusal);
+/// The same, of a command on one of this kind: an ETag of another kind would be taken for its own.
+[[nodiscard]] semel::http::Problem problem_of(const Refusal& refusal, std::string_view kind);
 
 /// The id in the path; the 400 if it is none.
 [[nodiscard]] tl::expected<semel::Uuid, semel::http::Problem> id_in(const semel::http::Request& request,

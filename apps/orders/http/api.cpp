@@ -22,7 +22,8 @@ semel::http::Route Api::route_of(const CommandEntry& entry) const {
                             .options = {.retention = retention_(entry.operation)},
                             .natural_keys = entry.natural_keys,
                             .deadline = entry.deadline,
-                            .identify = entry.identify});
+                            .identify = entry.identify,
+                            .when_expired = entry.when_expired});
 }
 
 void Api::command(CommandEntry entry) { add(route_of(entry), entry); }

@@ -45,6 +45,8 @@ struct CommandEntry {
     std::optional<semel::Duration> deadline{};
     /// Instead of token and Idempotency-Key: for senders who sign what they send (`keyed` is false then).
     semel::http::Identify identify{};
+    /// Instead of IDEMPOTENCY_KEY_EXPIRED: for senders who could do nothing about that.
+    std::function<semel::http::Response(const semel::http::Request&)> when_expired{};
     bool may_exist = false;             ///< 200 instead, with Content-Location: what was asked for is there already.
     bool may_be_async = false;          ///< 202 for clients who prefer not to wait; see http/async.hpp.
     bool keyed = true;                  ///< False: the request itself says which command it is; no Idempotency-Key.

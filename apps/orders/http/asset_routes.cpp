@@ -12,8 +12,6 @@ namespace {
 using semel::http::Request;
 using semel::http::Response;
 
-constexpr std::array asset_states{asset_state::active, asset_state::suspended, asset_state::ended};
-
 std::string etag(const Asset& asset) { return etag_of("asset", asset.version); }
 
 ModifyAsset change_in(Fields& fields, const Target& target) {
@@ -38,7 +36,7 @@ Response get_asset(semel::Database& database, const Request& request) {
 Response get_assets(semel::Database& database, const Request& request) {
     const auto slice = slice_of(request, Collection::assets, {"state", "customerId", "orderId"});
     if (!slice) return problem_response(slice.error(), request);
-    const auto state = filter_choice(request, "state", asset_states);
+    const auto state = filter_choice(request, "state", asset_state::all);
     if (!state) return problem_response(state.error(), request);
     const auto customer_id = filter_code(request, "customerId");
     if (!customer_id) return problem_response(customer_id.error(), request);
@@ -54,6 +52,7 @@ Response get_assets(semel::Database& database, const Request& request) {
 }  // namespace
 
 void add_asset_routes(Api& api, const RouteContext& context) {
+    api.states("AssetState", "SUSPENDED: still the customer's, and not in service. ENDED is final.", asset_state::all);
     api.command({.path = "/api/v1/assets/{id}/modify",
                  .operation = "asset.modify",
                  .summary = "Suspend, resume or end what a customer has, or change how much of it.",

@@ -4,7 +4,9 @@
 #include "apps/orders/storage/audit.hpp"
 #include "semel/db/value.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace orders {
 namespace {
@@ -15,30 +17,62 @@ using semel::http::Request;
 using semel::http::Response;
 
 constexpr std::string_view api_prefix = "/api/v1/";
-constexpr std::array<std::string_view, 7> collections{"quotes", "orders",   "fulfillment-tasks",  "assets",
-                                                      "cases",  "payments", "enforcement-actions"};
+/// The collections of the API, and what one of each is called.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kinds{
+    {{"quotes", "quote"},
+     {"orders", "order"},
+     {"fulfillment-tasks", "task"},
+     {"assets", "asset"},
+     {"payments", "payment"},
+     {"cases", "case"},
+     {"enforcement-actions", "enforcement_action"}}};
+
+/// What somebody wants to know about.
+struct Resource {
+    std::string_view kind{};  ///< Empty: whatever has the id.
+    semel::Uuid id;
+};
 
 /// "quotes/ID", the whole path of a resource, or its id alone.
-tl::expected<semel::Uuid, Problem> resource_of(const Request& request) {
+tl::expected<Resource, Problem> resource_of(const Request& request) {
     const auto refuse = [] {
         return tl::unexpected(
             Problem(semel::http::problems::validation_failed,
-                    "`resource` names one resource, as in quotes/0190a6f2-7c1d-7e3a-9f10-2b4c6d8e0f12; "
-                    "its whole path and its id alone will do too.")
+                    "`resource` names one resource, as in quotes/0190a6f2-7c1d-7e3a-9f10-2b4c6d8e0f12; its whole path "
+                    "and its id alone will do too.")
                 .with("field", "resource"));
     };
     std::string_view text = request.parameter("resource").value_or("");
     if (text.starts_with(api_prefix)) text.remove_prefix(api_prefix.size());
-    if (text.starts_with('/')) return refuse();
+    Resource resource;
     if (const auto slash = text.rfind('/'); slash != std::string_view::npos) {
-        const std::string_view before = text.substr(0, slash);
-        const std::string_view collection = before.substr(before.rfind('/') + 1);
-        if (std::ranges::find(collections, collection) == collections.end()) return refuse();
+        std::string_view collection = text.substr(0, slash);
+        // An enforcement action stands under its case.
+        if (collection.starts_with("cases/")) collection.remove_prefix(collection.rfind('/') + 1);
+        const auto known = std::ranges::find(kinds, collection, &std::pair<std::string_view, std::string_view>::first);
+        if (known == kinds.end()) return refuse();
+        resource.kind = known->second;
         text.remove_prefix(slash + 1);
     }
     const auto id = semel::Uuid::parse(text);
     if (!id) return refuse();
-    return *id;
+    resource.id = *id;
+    return resource;
+}
+
+// A cursor holds an id; that of a line is its position, in the last bytes.
+
+semel::Uuid id_of(std::int64_t position) {
+    semel::Uuid id;
+    for (std::size_t i = 0; i < 8; ++i)
+        id.bytes[15 - i] = static_cast<std::byte>(static_cast<std::uint64_t>(position) >> (8 * i));
+    return id;
+}
+
+std::int64_t position_of(const semel::Uuid& id) {
+    std::uint64_t position = 0;
+    for (std::size_t i = 8; i < 16; ++i) position = position << 8U | std::to_integer<std::uint64_t>(id.bytes[i]);
+    return static_cast<std::int64_t>(position);
 }
 
 Json object_of(const AuditEntry& entry) {
@@ -71,11 +105,20 @@ Response get_audit(semel::Database& database, const Request& request) {
     if (!slice) return problem_response(slice.error(), request);
     const auto resource = resource_of(request);
     if (!resource) return problem_response(resource.error(), request);
-    auto entries = list_audit(database, request.retry.deadline, request.who.tenant, *resource, *slice);
+    auto entries = list_audit(database, request.retry.deadline, request.who.tenant, resource->id,
+                              position_of(slice->after), slice->limit);
     if (!entries) return unreadable(entries.error(), request);
     // Whatever exists was created, and that is its first line.
-    if (entries->empty() && slice->after == semel::Uuid()) return no_such("resource", request);
-    const auto next = next_cursor(*entries, *slice, Collection::audit);
+    const bool first_page = slice->after == semel::Uuid();
+    if (first_page && std::ranges::none_of(*entries, [&](const AuditEntry& entry) {
+            return entry.resource_id == resource->id && (resource->kind.empty() || entry.kind == resource->kind);
+        }))
+        return no_such("resource", request);
+    std::optional<std::string> next;
+    if (entries->size() == static_cast<std::size_t>(slice->limit)) {
+        entries->pop_back();
+        next = cursor_behind(Collection::audit, id_of(entries->back().position));
+    }
     return found(page_of(*entries, next, object_of));
 }
 

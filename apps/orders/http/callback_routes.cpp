@@ -15,14 +15,24 @@ namespace {
 using semel::CommandDecision;
 using semel::http::Problem;
 using semel::http::Request;
+using semel::http::Response;
 using semel::Result;
 using semel::Work;
 
+constexpr std::int64_t attempt_max = 1'000'000;
 constexpr std::array types{callback_type::task_completed, callback_type::task_failed};
 
+std::string_view word_of(Received what) {
+    switch (what) {
+        case Received::applied: return "APPLIED";
+        case Received::already_done: return "ALREADY_DONE";
+        case Received::superseded: return "SUPERSEDED";
+    }
+    SEMEL_ASSERT(false && "an outcome that there is not");
+}
+
 semel::Reply received(const semel::Uuid& task_id, Received what) {
-    const nlohmann::ordered_json body{{"taskId", task_id.text()},
-                                      {"outcome", what == Received::applied ? "APPLIED" : "ALREADY_DONE"}};
+    const nlohmann::ordered_json body{{"taskId", task_id.text()}, {"outcome", word_of(what)}};
     return {.status = 200, .body = body.dump(), .headers = {{"Content-Type", "application/json"}}};
 }
 
@@ -31,6 +41,7 @@ tl::expected<ReceiveCallback, Problem> callback_in(const Request& request) {
     ReceiveCallback asked{.integration = request.variable("integration"),
                           .type = fields.choice("type", types),
                           .task_id = fields.id("taskId"),
+                          .attempt = fields.integer("attempt", 1, attempt_max),
                           .reason = fields.subject_or_none("reason")};
     if (auto problem = fields.problem()) return tl::unexpected(*std::move(problem));
     if (asked.type == callback_type::task_failed && asked.reason.empty())
@@ -59,6 +70,13 @@ Result<CommandDecision> post_known_callback(const Request& request, Work& /*work
     return received(asked->task_id, Received::already_done);
 }
 
+/// The same, where even that the id was used is only known by its tombstone.
+Response answer_expired(const Request& request) {
+    const auto asked = callback_in(request);
+    if (!asked) return problem_response(asked.error(), request);
+    return semel::http::response_of(received(asked->task_id, Received::already_done), true);
+}
+
 }  // namespace
 
 void add_callback_routes(Api& api, const RouteContext& context) {
@@ -68,13 +86,14 @@ void add_callback_routes(Api& api, const RouteContext& context) {
          .summary = "What another system tells of a task: signed by it, and done once for each of its ids",
          .request = "Callback",
          .reply = "CallbackReceipt",
-         .refusals = {semel::http::problems::not_found, semel::http::problems::invalid_state_transition,
+         .refusals = {unacceptable, semel::http::problems::not_found, semel::http::problems::invalid_state_transition,
                       semel::http::problems::duplicate_business_command},
          .handle = callback_handler(receive_callback),
          .natural_keys = {{.constraint = std::string(callback_key), .decide = post_known_callback},
                           {.constraint = std::string(active_instance_key),
                            .decide = callback_handler(refuse_callback_of_taken_instance)}},
          .identify = by_signature(context.integrations, context.database.clock()),
+         .when_expired = answer_expired,
          .keyed = false,
          .variables = "^[A-Za-z0-9._:-]{1,64}$",
          .headers = {{semel::webhook::id_header, "The sender's id of the message, the same at every delivery"},

@@ -87,7 +87,7 @@ std::string Fields::currency(std::string_view name) {
 std::string Fields::subject(std::string_view name) {
     return text(
         name, [](std::string_view text) { return is_subject(text); },
-        "a string of 1 to 200 bytes without control characters");
+        "a string of 1 to 200 characters without control characters");
 }
 
 std::int64_t Fields::integer(std::string_view name, std::int64_t least, std::int64_t most) {

@@ -27,13 +27,14 @@ template <class Asked, class Handle, class Tell>
                const semel::http::Request& request, semel::Work& work) -> semel::Result<semel::CommandDecision> {
         const auto id = id_in(request, "id");
         if (!id) return reject(id.error(), request);
+        // Only now: a repeat of what was done has been answered already, whatever version its If-Match names.
         const auto version = required_version(request, kind);
         if (!version) return reject(version.error(), request);
         Fields fields(request.body);
         const auto command = asked(fields, Target{.id = *id, .version = *version});
         if (const auto problem = fields.problem()) return reject(*problem, request);
         const auto handled = SEMEL_TRY(handle(command, work));
-        if (const auto* refusal = std::get_if<Refusal>(&handled)) return reject(problem_of(*refusal), request);
+        if (const auto* refusal = std::get_if<Refusal>(&handled)) return reject(problem_of(*refusal, kind), request);
         return reply(std::get<0>(handled));
     };
 }

@@ -26,7 +26,11 @@ tl::expected<Asker, Problem> identify(const Request& request, const std::vector<
                                          .body = request.body};
     const auto fits =
         semel::webhook::verify(message, only(request, semel::webhook::signature_header), sender->secrets, now);
-    if (!fits) return tl::unexpected(Problem(problems::unauthenticated, fits.error().message + ". Nothing was done."));
+    if (!fits) {
+        Problem problem(problems::unauthenticated, fits.error().message + ". Nothing was done.");
+        problem.title = "A valid signature is required";
+        return tl::unexpected(std::move(problem));
+    }
     return Asker{.tenant = sender->tenant, .caller = "integration:" + sender->name, .key = std::string(message.id)};
 }
 

@@ -16,9 +16,6 @@ using semel::http::Request;
 using semel::http::Response;
 namespace problems = semel::http::problems;
 
-constexpr std::array order_states{order_state::created, order_state::in_progress, order_state::held,
-                                  order_state::completed, order_state::cancelled};
-
 std::string etag(const Order& order) { return etag_of("order", order.version); }
 
 ConvertQuote conversion_in(Fields& fields, const Target& target) {
@@ -56,7 +53,7 @@ Response get_order(semel::Database& database, const Request& request) {
 Response get_orders(semel::Database& database, const Request& request) {
     const auto slice = slice_of(request, Collection::orders, {"state", "customerId", "quoteId"});
     if (!slice) return problem_response(slice.error(), request);
-    const auto state = filter_choice(request, "state", order_states);
+    const auto state = filter_choice(request, "state", order_state::all);
     if (!state) return problem_response(state.error(), request);
     const auto customer_id = filter_code(request, "customerId");
     if (!customer_id) return problem_response(customer_id.error(), request);
@@ -72,6 +69,8 @@ Response get_orders(semel::Database& database, const Request& request) {
 }  // namespace
 
 void add_order_routes(Api& api, const RouteContext& context) {
+    api.states("OrderState", "CREATED: nothing was done yet. HELD: a task failed. COMPLETED and CANCELLED are final.",
+               order_state::all);
     api.command(
         {.path = "/api/v1/quotes/{id}/convert-to-order",
          .operation = "quote.convert",

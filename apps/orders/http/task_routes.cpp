@@ -13,9 +13,6 @@ using semel::http::Request;
 using semel::http::Response;
 namespace problems = semel::http::problems;
 
-constexpr std::array task_states{task_state::waiting,   task_state::ready,  task_state::running,
-                                 task_state::completed, task_state::failed, task_state::cancelled};
-
 std::string etag(const Task& task) { return etag_of("task", task.version); }
 
 CompleteTask completion_in(Fields&, const Target& target) {
@@ -42,7 +39,7 @@ Response get_task(semel::Database& database, const Request& request) {
 Response get_tasks(semel::Database& database, const Request& request) {
     const auto slice = slice_of(request, Collection::tasks, {"state", "orderId"});
     if (!slice) return problem_response(slice.error(), request);
-    const auto state = filter_choice(request, "state", task_states);
+    const auto state = filter_choice(request, "state", task_state::all);
     if (!state) return problem_response(state.error(), request);
     const auto order_id = filter_id(request, "orderId");
     if (!order_id) return problem_response(order_id.error(), request);
@@ -56,6 +53,9 @@ Response get_tasks(semel::Database& database, const Request& request) {
 }  // namespace
 
 void add_task_routes(Api& api, const RouteContext& context) {
+    api.states("TaskState",
+               "WAITING for other tasks; READY to be done; FAILED may be retried; COMPLETED and CANCELLED are final.",
+               task_state::all);
     const auto refuse = guarded_command("task", completion_in, refuse_taken_instance, reply_with);
     api.command({.path = "/api/v1/fulfillment-tasks/{id}/complete",
                  .operation = "task.complete",

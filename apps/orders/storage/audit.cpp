@@ -23,6 +23,7 @@ Result<AuditEntry> entry_from(const Row& row) {
                       .attempt = SEMEL_TRY(row.get<std::int64_t>("attempt")),
                       .runs = SEMEL_TRY(row.get<std::int64_t>("runs")),
                       .reason = SEMEL_TRY(row.get<std::string>("reason")),
+                      .position = SEMEL_TRY(row.get<std::int64_t>("position")),
                       .replays = SEMEL_TRY(row.get<std::optional<std::int64_t>>("replays")).value_or(0),
                       .last_replay = SEMEL_TRY(row.get<std::optional<semel::Timestamp>>("last_at"))};
 }
@@ -40,17 +41,17 @@ void insert_audit(semel::Transaction& tx, std::string_view tenant, const AuditEn
 }
 
 Result<std::vector<AuditEntry>> list_audit(semel::Database& database, semel::Deadline deadline, std::string_view tenant,
-                                           const Uuid& resource_id, const Slice& slice) {
+                                           const Uuid& resource_id, std::int64_t after, std::int64_t limit) {
     const semel::Rows rows = SEMEL_TRY(
         read(database, deadline,
              "SELECT audit.id, audit.at, audit.caller, audit.operation, audit.command_id, audit.correlation_id,"
              " audit.kind, audit.resource_id, audit.parent_id, audit.from_state, audit.to_state, audit.version,"
-             " audit.attempt, audit.runs, audit.reason, replay.replays, replay.last_at"
+             " audit.attempt, audit.runs, audit.reason, audit.position, replay.replays, replay.last_at"
              " FROM orders_audit AS audit LEFT JOIN orders_replay AS replay"
              " ON replay.tenant = audit.tenant AND replay.command_id = audit.command_id"
-             " WHERE audit.tenant = $1 AND (audit.resource_id = $2 OR audit.parent_id = $2) AND audit.id > $3"
-             " ORDER BY audit.id LIMIT $4",
-             tenant, resource_id, slice.after, slice.limit));
+             " WHERE audit.tenant = $1 AND (audit.resource_id = $2 OR audit.parent_id = $2) AND audit.position > $3"
+             " ORDER BY audit.position LIMIT $4",
+             tenant, resource_id, after, limit));
     std::vector<AuditEntry> entries;
     entries.reserve(rows.size());
     for (const Row row : rows) entries.push_back(SEMEL_TRY(entry_from(row)));

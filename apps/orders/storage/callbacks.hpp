@@ -20,5 +20,7 @@ struct Callback {
 };
 
 void insert_callback(semel::Transaction& tx, std::string_view tenant, const Callback& callback);
+[[nodiscard]] semel::Result<bool> has_callback(semel::Transaction& tx, std::string_view tenant,
+                                               std::string_view integration, std::string_view external_id);
 
 }  // namespace orders

@@ -28,8 +28,20 @@ Result<std::optional<Fulfilment>> fulfilment_from(const Rows& rows) {
     return found;
 }
 
+/// Whoever is about to change the order waits here for whoever is changing it, instead of deciding by what is about to
+/// be outdated: many tasks of one order may be reported at once. SQLite has one writer at a time anyway.
+void lock(semel::Transaction& tx, std::string_view tenant, std::optional<Uuid> order_id, std::optional<Uuid> task_id) {
+    if (tx.dialect() == semel::Dialect::sqlite) return;
+    tx.post(
+        "SELECT id FROM orders_order WHERE tenant = $1"
+        " AND id = COALESCE($2, (SELECT order_id FROM orders_task WHERE tenant = $1 AND id = $3)) FOR UPDATE",
+        tenant, order_id, task_id);
+}
+
 Result<std::optional<Fulfilment>> load(semel::Transaction& tx, std::string_view tenant, std::optional<Uuid> order_id,
                                        std::optional<Uuid> task_id) {
+    // A statement of its own: it is what the next one sees that counts, and that begins when the lock is held.
+    lock(tx, tenant, order_id, task_id);
     return fulfilment_from(SEMEL_TRY(tx.execute(
         "SELECT head.id AS order_id, head.quote_id, head.quote_revision, head.customer_id, head.currency,"
         " head.state AS order_state, head.version AS order_version, head.net AS order_net, head.tax AS order_tax,"

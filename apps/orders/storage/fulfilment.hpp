@@ -8,7 +8,8 @@
 
 namespace orders {
 
-// An order with its items and tasks, all of one moment: one statement. None: there is no such order or task.
+// An order with its items and tasks, all of one moment, for a handler that is about to change it: until the transaction
+// ends nobody else will. One round trip. None: there is no such order or task.
 
 [[nodiscard]] semel::Result<std::optional<Fulfilment>> load_fulfilment(semel::Transaction& tx, std::string_view tenant,
                                                                        const semel::Uuid& order_id);

@@ -81,6 +81,17 @@ CREATE TABLE semel.outbox_parked (
 );
 CREATE INDEX semel_outbox_parked_aggregate ON semel.outbox_parked (aggregate, position);
 
+-- What people did to the outbox by hand. The count grows with each batch, in the transaction of that batch.
+CREATE TABLE semel.outbox_audit (
+    audit_id   uuid        NOT NULL CONSTRAINT semel_outbox_audit_pkey PRIMARY KEY,
+    action     text        NOT NULL,
+    actor      text        NOT NULL,
+    detail     text        NOT NULL,
+    events     bigint      NOT NULL,
+    begun_at   timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now()
+);
+
 -- An aggregate's number: 64 bits of its digest. Its last six bits are the partition, its last twelve the lock
 -- stripe. The same as the library computes.
 CREATE FUNCTION semel.aggregate_number(tenant text, aggregate_type text, aggregate_id text) RETURNS bigint

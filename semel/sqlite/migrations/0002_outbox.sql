@@ -77,3 +77,14 @@ CREATE TABLE semel_outbox_parked (
     parked_at      INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX semel_outbox_parked_aggregate ON semel_outbox_parked (aggregate, position);
+
+-- What people did to the outbox by hand. The count grows with each batch, in the transaction of that batch.
+CREATE TABLE semel_outbox_audit (
+    audit_id   TEXT    NOT NULL PRIMARY KEY,
+    action     TEXT    NOT NULL,
+    actor      TEXT    NOT NULL,
+    detail     TEXT    NOT NULL,
+    events     INTEGER NOT NULL,
+    begun_at   INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL
+) WITHOUT ROWID;

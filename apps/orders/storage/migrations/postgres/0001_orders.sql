@@ -223,6 +223,7 @@ CREATE TABLE orders_callback (
 
 -- One row for every change of every resource, written with the change and never altered.
 CREATE TABLE orders_audit (
+    position       bigint      GENERATED ALWAYS AS IDENTITY, -- Of one resource in the order of its changes.
     tenant         text        NOT NULL,
     id             uuid        NOT NULL,
     at             timestamptz NOT NULL,
@@ -241,8 +242,8 @@ CREATE TABLE orders_audit (
     reason         text        NOT NULL,
     CONSTRAINT orders_audit_pkey PRIMARY KEY (tenant, id)
 );
-CREATE INDEX orders_audit_of_resource ON orders_audit (tenant, resource_id, id);
-CREATE INDEX orders_audit_of_parent ON orders_audit (tenant, parent_id, id);
+CREATE INDEX orders_audit_of_resource ON orders_audit (tenant, resource_id, position);
+CREATE INDEX orders_audit_of_parent ON orders_audit (tenant, parent_id, position);
 
 -- How often a command's reply was asked for again, longer than the reply itself is kept.
 CREATE TABLE orders_replay (

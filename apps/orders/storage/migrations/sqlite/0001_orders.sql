@@ -223,6 +223,7 @@ CREATE TABLE orders_callback (
 
 -- One row for every change of every resource, written with the change and never altered.
 CREATE TABLE orders_audit (
+    position       INTEGER PRIMARY KEY AUTOINCREMENT, -- Of one resource in the order of its changes.
     tenant         TEXT    NOT NULL,
     id             TEXT    NOT NULL,
     at             TEXT    NOT NULL,
@@ -238,11 +239,10 @@ CREATE TABLE orders_audit (
     version        INTEGER NOT NULL,
     attempt        INTEGER NOT NULL, -- Of the caller's, as it says.
     runs           INTEGER NOT NULL, -- How often the transaction was run until it committed.
-    reason         TEXT    NOT NULL,
-    PRIMARY KEY (tenant, id)
-) WITHOUT ROWID;
-CREATE INDEX orders_audit_of_resource ON orders_audit (tenant, resource_id, id);
-CREATE INDEX orders_audit_of_parent ON orders_audit (tenant, parent_id, id);
+    reason         TEXT    NOT NULL
+);
+CREATE INDEX orders_audit_of_resource ON orders_audit (tenant, resource_id, position);
+CREATE INDEX orders_audit_of_parent ON orders_audit (tenant, parent_id, position);
 
 -- How often a command's reply was asked for again, longer than the reply itself is kept.
 CREATE TABLE orders_replay (

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "semel/base/result.hpp"
+#include "semel/db/database.hpp"
+#include "semel/relay/doorbell.hpp"
+#include "semel/webhook/signature.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace orders {
+
+/// Where this instance publishes events itself.
+struct RelayConfig {
+    std::string to{};  ///< https://…; empty: another process relays.
+    bool allow_private = false;
+    std::vector<semel::webhook::Secret> secrets{};
+};
+
+/// Publishes the events of the store on a thread of its own, as soon as the doorbell says that there are some. Several
+/// instances share the work.
+class EventRelay {
+public:
+    /// Works from here on. Database and doorbell must outlive it. An Error names what is wrong with the configuration.
+    [[nodiscard]] static semel::Result<EventRelay> start(semel::Database& database, semel::Doorbell& doorbell,
+                                                         const RelayConfig& config);
+    EventRelay(EventRelay&&) noexcept;
+    EventRelay& operator=(EventRelay&&) noexcept;
+    /// Drains.
+    ~EventRelay();
+
+private:
+    struct State;
+    explicit EventRelay(std::unique_ptr<State> state) noexcept;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace orders

@@ -1,0 +1,106 @@
+#include "apps/semel/outbox_command.hpp"
+
+#include "apps/semel/outbox.hpp"
+
+#include <memory>
+
+namespace semel::app {
+namespace {
+
+/// A replay holds the ids of its events in memory, and a person should look before sending more than this.
+constexpr std::size_t replay_limit_max = 100'000;
+constexpr std::size_t list_limit_max = 10'000;
+
+CLI::App* add_verb(CLI::App& outbox, const char* name, const char* help, OutboxArguments& arguments) {
+    CLI::App* verb = outbox.add_subcommand(name, help);
+    verb->add_option("--db", arguments.database, "sqlite:PATH or postgres://user:password@host:port/name")
+        ->envname("SEMEL_DB")
+        ->required();
+    verb->add_flag("--json", arguments.json, "Answer in JSON");
+    return verb;
+}
+
+void add_limit(CLI::App& verb, OutboxArguments& arguments, std::size_t most) {
+    verb.add_option("--limit", arguments.limit, "The first so many")
+        ->check(CLI::Range(std::size_t{1}, most))
+        ->capture_default_str();
+}
+
+void add_look(CLI::App& outbox, ExitCode& code, const char* name, const char* help, bool limited,
+              ExitCode (*look)(const OutboxArguments&)) {
+    const auto arguments = std::make_shared<OutboxArguments>();
+    CLI::App* verb = add_verb(outbox, name, help, *arguments);
+    if (limited) add_limit(*verb, *arguments, list_limit_max);
+    verb->callback([arguments, look, &code] { code = look(*arguments); });
+}
+
+void add_show(CLI::App& outbox, ExitCode& code) {
+    const auto arguments = std::make_shared<OutboxArguments>();
+    const auto id = std::make_shared<std::string>();
+    CLI::App* verb =
+        add_verb(outbox, "show", "One event and where it stands; exit code 1 if there is none", *arguments);
+    verb->add_option("id", *id, "The event's id")->required();
+    verb->callback([arguments, id, &code] { code = outbox_show(*arguments, *id); });
+}
+
+void add_redrive(CLI::App& outbox, ExitCode& code) {
+    const auto arguments = std::make_shared<RedriveArguments>();
+    CLI::App* verb =
+        add_verb(outbox, "redrive",
+                 "Send what is parked of one aggregate once more, in order; exit code 1 if nothing is", *arguments);
+    verb->add_option("--aggregate", arguments->aggregate, "TYPE/ID")->required();
+    verb->add_option("--tenant", arguments->tenant, "The aggregate's tenant; empty if not given");
+    verb->callback([arguments, &code] { code = outbox_redrive(*arguments); });
+}
+
+void add_replay(CLI::App& outbox, ExitCode& code) {
+    const auto arguments = std::make_shared<ReplayArguments>();
+    arguments->limit = 1000;
+    CLI::App* verb = add_verb(
+        outbox, "replay",
+        "Send events once more that have left, under their own ids; audited; exit code 1 if none matches", *arguments);
+    verb->add_option("--type", arguments->type, "Only events of this type");
+    verb->add_option("--since", arguments->since, "Created at or after: 2026-01-31T23:59:59Z, or how long ago: 2h");
+    verb->add_option("--until", arguments->until, "Created before");
+    verb->add_option("--aggregate", arguments->aggregate, "Only of this one: TYPE/ID");
+    verb->add_option("--tenant", arguments->tenant, "Only of this tenant");
+    add_limit(*verb, *arguments, replay_limit_max);
+    verb->add_option("--rate", arguments->rate, "Events per second")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    verb->add_option("--dedup-window", arguments->dedup_window,
+                     "How long consumers remember; warns about events that are older")
+        ->capture_default_str();
+    verb->add_option("--by", arguments->actor, "Who does it, for the audit; user@machine if not given");
+    verb->add_flag("--dry-run", arguments->dry_run, "Say what would be sent; change nothing");
+    verb->callback([arguments, &code] { code = outbox_replay(*arguments); });
+}
+
+void add_prune(CLI::App& outbox, ExitCode& code) {
+    const auto arguments = std::make_shared<PruneArguments>();
+    CLI::App* verb = add_verb(
+        outbox, "prune", "Delete events that left long ago, never one that is pending or parked; audited", *arguments);
+    verb->add_option("--older-than", arguments->older_than, "30d, 12h")->required();
+    verb->add_option("--batch", arguments->batch, "Events in one transaction")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    verb->add_option("--by", arguments->actor, "Who does it, for the audit; user@machine if not given");
+    verb->callback([arguments, &code] { code = outbox_prune(*arguments); });
+}
+
+}  // namespace
+
+void add_outbox(CLI::App& app, ExitCode& code) {
+    CLI::App* outbox = app.add_subcommand("outbox", "Look at the events that have still to leave, and tend them");
+    outbox->require_subcommand(1);
+    add_look(*outbox, code, "status", "What waits, since when, what is parked, who relays", false, &outbox_status);
+    add_look(*outbox, code, "list", "The first events that have still to leave", true, &outbox_list);
+    add_show(*outbox, code);
+    add_look(*outbox, code, "parked", "The events that were set aside, and why", true, &outbox_parked);
+    add_look(*outbox, code, "audit", "What was replayed and pruned, and by whom", true, &outbox_audit);
+    add_redrive(*outbox, code);
+    add_replay(*outbox, code);
+    add_prune(*outbox, code);
+}
+
+}  // namespace semel::app

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "apps/semel/exit_code.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace semel::app {
+
+struct RelayArguments {
+    std::string database;
+    std::string to;           ///< https://… or http://…
+    std::string secret_file;  ///< One secret per line; every request is signed with each.
+    std::string name = "relay";
+    std::string source = "/semel";  ///< Of the CloudEvents.
+    /// What becomes of an event that is refused for good: "block", "park" or "skip"; and where it differs, TYPE=policy.
+    std::string poison = "block";
+    std::vector<std::string> poison_of{};
+    std::size_t batch = 256;
+    std::size_t parallel = 16;
+    bool allow_private = false;
+    bool structured = false;
+    bool once = false;
+    bool json = false;
+};
+
+/// Publishes what is in the outbox until it is told to end (SIGTERM, SIGINT): drains, and says what it did. With `once`
+/// it ends when nothing can leave any more; what is still there then is a finding. A second signal ends it at once.
+[[nodiscard]] ExitCode relay(const RelayArguments& arguments);
+
+}  // namespace semel::app

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "apps/semel/relay.hpp"
+#include "semel/sink/sink.hpp"
+
+#include <memory>
+
+namespace semel::app {
+
+/// The sink that `--to` names. An Error (`rejected`) says what is wrong with it, or what this program can relay to.
+[[nodiscard]] Result<std::unique_ptr<Sink>> make_sink(const RelayArguments& arguments);
+
+}  // namespace semel::app

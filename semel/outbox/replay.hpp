@@ -1,0 +1,56 @@
+#pragma once
+
+#include "semel/base/id.hpp"
+#include "semel/db/catalogue.hpp"
+#include "semel/db/database.hpp"
+#include "semel/outbox/replay_audit.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace semel {
+
+/// Which events are to be sent once more. What is not given matches everything.
+struct ReplayFilter {
+    std::optional<std::string> type{};
+    std::optional<Timestamp> since{};  ///< Created at or after.
+    std::optional<Timestamp> until{};  ///< Created before.
+    std::optional<std::string> tenant{};
+    std::optional<std::string> aggregate_type{};
+    std::optional<std::string> aggregate_id{};
+    std::size_t limit = 1000;  ///< The first so many by position.
+};
+
+struct ReplayPlan {
+    std::vector<Uuid> events;         ///< By position, so that each aggregate is told in its order.
+    std::optional<Timestamp> oldest;  ///< When the oldest of them was created.
+};
+
+/// Sends events once more that have left already. They go out under their own ids: whoever keeps an inbox takes them for
+/// repeats for as long as it remembers them. What is pending or parked is left to the relay and to redrive. Thread-safe.
+class Replay {
+public:
+    [[nodiscard]] static Result<Replay> of(Database& database);
+
+    /// Looks, and changes nothing.
+    [[nodiscard]] Result<ReplayPlan> find(const ReplayFilter& filter, Deadline deadline) const;
+    /// Makes these events pending again, and writes it into the audit, in one transaction. Returns how many; fewer than
+    /// given if some have become pending, parked or deleted meanwhile. Unknown: asking again sends nothing twice that
+    /// is still pending.
+    [[nodiscard]] Outcome<std::int64_t> send(std::span<const Uuid> events, const OutboxAudit& audit,
+                                             Deadline deadline) const;
+
+private:
+    struct Statements {
+        Sql find, insert, audit;
+    };
+    Replay(Database& database, const Statements& statements) : database_(&database), statements_(statements) {}
+
+    Database* database_;
+    Statements statements_;
+};
+
+}  // namespace semel

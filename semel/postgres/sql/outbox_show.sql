@@ -1,0 +1,9 @@
+SELECT e.event_id, e.position, e.partition, e.tenant, e.aggregate_type, e.aggregate_id, e.aggregate_version, e.type,
+       e.payload, e.headers, (extract(epoch FROM e.created_at) * 1000000)::bigint, p.pending_id IS NOT NULL,
+       coalesce(p.attempts, k.attempts, 0), (extract(epoch FROM p.next_attempt_at - clock_timestamp()) * 1000000)::bigint,
+       p.last_error, k.reason
+FROM semel.outbox_event e
+LEFT JOIN LATERAL (SELECT * FROM semel.outbox_pending f WHERE f.partition = e.partition AND f.position = e.position
+                   ORDER BY f.pending_id LIMIT 1) p ON true
+LEFT JOIN semel.outbox_parked k ON k.event_id = e.event_id
+WHERE e.event_id = $1

@@ -1,0 +1,1 @@
+SELECT count(*) FROM semel.outbox_parked

@@ -1,0 +1,1 @@
+SELECT payload_hash, message_id FROM semel_inbox_message WHERE consumer = $1 AND tenant = $2 AND business_key = $3
