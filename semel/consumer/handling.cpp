@@ -24,6 +24,17 @@ Error broken(std::string message, std::string_view native = {}) {
     return error;
 }
 
+constexpr std::string_view by_choice = "by choice";
+
+/// Makes `transact` roll back; never leaves this file.
+Error rolled_back_by_choice() {
+    Error error;
+    error.fault = Fault::rejected;
+    error.message = "the handler refused the message";
+    error.cause.code = by_choice;
+    return error;
+}
+
 /// It must be parked under some name: of what it says, so that a repeat has the same.
 std::string name_of_unnamed(const ReceivedMessage& message) {
     Sha256 sha;
@@ -104,9 +115,11 @@ Result<InboxVerdict> Handling::process(const ReceivedMessage& message, const Run
     options.deadline = run.deadline;
     options.stop = run.stop;
     bool in_doubt = false;
+    std::optional<Error> refusal;
     const Outcome<> outcome = transact(*database_, options, [&](Transaction& tx, const Attempt& attempt) -> Status {
         in_doubt = attempt.in_doubt;
-        return execute(tx, attempt, entry, run);
+        refusal.reset();
+        return execute(tx, attempt, entry, run, refusal);
     });
     if (outcome.committed()) {
         SEMEL_FAILPOINT("consumer.after_commit");
@@ -114,7 +127,7 @@ Result<InboxVerdict> Handling::process(const ReceivedMessage& message, const Run
         return InboxVerdict::fresh;
     }
     if (!Inbox::refused(outcome.error())) {
-        Error error = outcome.error();
+        Error error = refusal && outcome.error().cause.code == by_choice ? *std::move(refusal) : outcome.error();
         // It may still commit: whatever the last attempt failed with says nothing about the message.
         if (outcome.unknown()) error.fault = Fault::unknown;
         return fail(std::move(error));
@@ -127,7 +140,8 @@ Result<InboxVerdict> Handling::process(const ReceivedMessage& message, const Run
     return verdict;
 }
 
-Status Handling::execute(Transaction& tx, const Attempt& attempt, const InboxEntry& entry, const Run& run) {
+Status Handling::execute(Transaction& tx, const Attempt& attempt, const InboxEntry& entry, const Run& run,
+                         std::optional<Error>& refusal) {
     if (run.counted)
         inbox_.claim_counted(tx, entry);
     else
@@ -140,6 +154,11 @@ Status Handling::execute(Transaction& tx, const Attempt& attempt, const InboxEnt
     if (!done && !tx.sent() && tx.failure() == nullptr) SEMEL_TRY(tx.flush());
     // The inbox's verdict outranks whatever the handler made of it.
     if (tx.failure() != nullptr && (done || Inbox::refused(*tx.failure()))) return fail(Error(*tx.failure()));
+    // Of what else the handler needs the database knows nothing: neither its retries nor its breaker are meant.
+    if (!done && tx.failure() == nullptr && done.error().fault != Fault::conflict) {
+        refusal = std::move(done).error();
+        return fail(rolled_back_by_choice());
+    }
     SEMEL_TRY(std::move(done));
     outbox.post_to(tx);
     SEMEL_FAILPOINT("consumer.before_commit");

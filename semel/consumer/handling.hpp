@@ -87,7 +87,9 @@ private:
 
     /// Inbox row, handler, events and COMMIT. `fresh`: it is processed now.
     [[nodiscard]] Result<InboxVerdict> process(const ReceivedMessage& message, const Run& run);
-    [[nodiscard]] Status execute(Transaction& tx, const Attempt& attempt, const InboxEntry& entry, const Run& run);
+    /// `refusal` is what the handler said for reasons of its own, if it did; then the transaction is rolled back by choice.
+    [[nodiscard]] Status execute(Transaction& tx, const Attempt& attempt, const InboxEntry& entry, const Run& run,
+                                 std::optional<Error>& refusal);
     [[nodiscard]] Status call_handler(ConsumerWork& work) const;
     [[nodiscard]] Result<std::optional<std::string>> business_key_of(const ReceivedMessage& message) const;
     [[nodiscard]] Attempted failed(Error error, std::int32_t attempts);

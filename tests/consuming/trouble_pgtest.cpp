@@ -105,6 +105,28 @@ TEST_P(ConsumerTrouble, ADependencyThatIsAwayPausesTheSourceAndCountsAgainstNobo
     EXPECT_FALSE(source.paused());
 }
 
+TEST_P(ConsumerTrouble, WhatWasCountedIsTakenBackWhenItWasNotTheMessagesFault) {
+    bool away = true;
+    const ConsumerHandler handler = [&](ConsumerWork& work) -> Status {
+        if (away) return fail(Fault::unavailable, "the warehouse is away");
+        return note_effect(work);
+    };
+    source.send(message("m"));
+    ASSERT_TRUE(source.receive(1, soon()));
+    // Another process takes over again and again, as deployments do: what each of them counted is in the database.
+    for (int n = 0; n < 8; ++n) {
+        source.disconnect();
+        const auto one = consumer(source, quick_options(), handler);
+        one->run_until_idle();
+        EXPECT_EQ(one->report().parked, 0U) << "attempt " << n << ", and none of them its own fault";
+    }
+    away = false;
+    source.disconnect();
+    const auto last = consumer(source, quick_options(), handler);
+    work_off(*last, source);
+    expect_each_once(1);
+}
+
 TEST_P(ConsumerTrouble, ASourceThatIsAwayIsAskedAgain) {
     const auto one = consumer(source);
     source.be_away(true);

@@ -23,7 +23,9 @@ protected:
     }
     /// Until nothing more happens, however long the delays are.
     void settle_down() {
-        for (int n = 0; n < 4; ++n) {
+        for (int n = 0; n < 6; ++n) {
+            // A sink that took nothing is left alone for a moment, by the clock.
+            std::this_thread::sleep_for(std::chrono::milliseconds(25));
             one.relay->run_until_idle();
             run(sqlite()
                     ? "UPDATE semel_outbox_pending SET next_attempt_at = 0 WHERE next_attempt_at IS NOT NULL"
