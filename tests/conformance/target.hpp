@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 
 namespace semel::conformance {
 
@@ -90,5 +92,18 @@ protected:
     Driver driver_;
     std::unique_ptr<Database> database;
 };
+
+/// For INSTANTIATE_TEST_SUITE_P.
+inline const char* target_name(const ::testing::TestParamInfo<Target>& target) { return name(target.param); }
+
+/// Asks until it is so; false: not within 20 seconds.
+inline bool eventually(const std::function<bool()>& so) {
+    const Instant limit = system_clock().now() + std::chrono::seconds(20);
+    while (!so()) {
+        if (system_clock().now() > limit) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+}
 
 }  // namespace semel::conformance

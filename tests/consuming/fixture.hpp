@@ -16,6 +16,9 @@
 
 namespace semel::consuming {
 
+using conformance::eventually;
+using conformance::target_name;
+
 using testing::ScriptedSource;
 
 /// What a handler did, in the order of the commits of each key.
@@ -105,21 +108,8 @@ protected:
         return sqlite() ? count("SELECT count(*) FROM semel_inbox_attempt")
                         : count("SELECT count(*) FROM semel.inbox_attempt");
     }
-    /// Asks until it is so; false: not within 20 seconds.
-    static bool eventually(const std::function<bool()>& so) {
-        const Instant limit = now() + std::chrono::seconds(20);
-        while (!so()) {
-            if (now() > limit) return false;
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
-        return true;
-    }
 
     ScriptedSource source;
 };
-
-inline const char* target_name(const ::testing::TestParamInfo<conformance::Target>& target) {
-    return conformance::name(target.param);
-}
 
 }  // namespace semel::consuming

@@ -15,6 +15,7 @@
 namespace semel::integration {
 namespace {
 
+using conformance::eventually;
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;

@@ -76,6 +76,23 @@ TEST_P(OrdersAudit, CountsHowOftenAReplyWasAskedForAgain) {
     EXPECT_TRUE(lines[0].contains("lastReplayAt"));
 }
 
+TEST_P(OrdersAudit, CountsTheRepeatsOfAClientWhoDoesNotWaitToo) {
+    start();
+    const Fields later{{"Prefer", "respond-async"}};
+    HttpResponse told = post("/api/v1/payments", "later", payment_body("r"), later);
+    for (int i = 0; i < 500 && told.status == 202; ++i) {
+        pause_for(std::chrono::milliseconds(10));
+        told = post("/api/v1/payments", "later", payment_body("r"), later);
+    }
+    ASSERT_EQ(told.status, 201) << told.body;
+    std::vector<json> lines;
+    for (int i = 0; i < 200 && (lines.empty() || lines[0].at("replays") == 0); ++i) {
+        pause_for(std::chrono::milliseconds(50));
+        lines = audit("payments/" + told.member("paymentId"));
+    }
+    EXPECT_EQ(lines.at(0).at("replays"), 1);
+}
+
 TEST_P(OrdersAudit, WhatWasCountedIsWrittenBeforeTheServiceEnds) {
     start();
     const std::string id = make_quote("again");

@@ -16,6 +16,9 @@
 
 namespace semel::relaying {
 
+using conformance::eventually;
+using conformance::target_name;
+
 using testing::ScriptedSink;
 
 /// A process that relays: its sessions and its relay, on a sink that it shares with others.
@@ -108,21 +111,8 @@ protected:
         for (const auto& [aggregate, positions] : first_by_aggregate(sink))
             EXPECT_TRUE(std::ranges::is_sorted(positions)) << aggregate;
     }
-    /// Asks until it is so; false: not within 20 seconds.
-    static bool eventually(const std::function<bool()>& so) {
-        const Instant limit = now() + std::chrono::seconds(20);
-        while (!so()) {
-            if (now() > limit) return false;
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
-        return true;
-    }
 
     LocalDoorbell bell;
 };
-
-inline const char* target_name(const ::testing::TestParamInfo<conformance::Target>& target) {
-    return conformance::name(target.param);
-}
 
 }  // namespace semel::relaying

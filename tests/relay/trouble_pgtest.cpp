@@ -82,7 +82,7 @@ class RelayServer : public ::testing::Test {
 protected:
     void SetUp() override {
         auto started = testing::PostgresCluster::start();
-        if (!started) GTEST_SKIP() << started.error().describe();
+        ASSERT_TRUE(started) << started.error().describe();
         server.emplace(*std::move(started));
         url = server->fresh_database().value();
         database = open_it();

@@ -56,7 +56,10 @@ Response hand_in(const Request& request, std::string_view operation, const Async
         return problem_response(commands.problem_of(refused), request);
     }
     const semel::Accepted& done = outcome.value();
-    if (semel::finished(done.state)) return semel::http::response_of(done.reply, true);
+    if (semel::finished(done.state)) {
+        commands.replayed(command->identity);
+        return semel::http::response_of(done.reply, true);
+    }
     if (!done.duplicate) async.worker.notify();
     return accepted(done);
 }
