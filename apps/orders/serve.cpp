@@ -11,6 +11,7 @@
 #include "semel/db/migrate.hpp"
 #include "semel/http/health.hpp"
 #include "semel/http/server.hpp"
+#include "semel/open/doorbell.hpp"
 #include "semel/open/open.hpp"
 
 #include <fmt/format.h>
@@ -138,8 +139,13 @@ Status serve(const Config& config) {
     const auto opened = SEMEL_TRY(open_database(config));
     semel::Database& database = *opened.database;
     semel::LocalDoorbell doorbell(database.clock());
-    const auto executor = SEMEL_TRY(semel::Executor::create(
-        database, {.cache_bytes = config.cache_bytes, .on_executed = [&doorbell] { doorbell.ring(); }}));
+    const auto notifier = SEMEL_TRY(semel::open_notifier(config.database, database.clock()));
+    const auto ring = [&doorbell, &notifier] {
+        doorbell.ring();
+        if (notifier) notifier->ring();
+    };
+    const auto executor =
+        SEMEL_TRY(semel::Executor::create(database, {.cache_bytes = config.cache_bytes, .on_executed = ring}));
     if (config.demo) show_demo(*executor);
     const RetentionOf retention_of = [&config](std::string_view operation) { return config.retention_of(operation); };
     semel::Operations async_operations;
@@ -168,8 +174,13 @@ Status serve(const Config& config) {
     const RetentionRunner retention(database, {.tombstone = config.tombstone}, config.retention_pass);
     const ExpiryRunner expiry(*executor, config.expiry_pass);
     // Last to come and first to go: it leaves nothing half told.
+    std::unique_ptr<semel::postgres::Listener> listener;
     std::optional<EventRelay> relay;
-    if (!config.relay.to.empty()) relay = SEMEL_TRY(EventRelay::start(database, doorbell, config.relay));
+    if (!config.relay.to.empty()) {
+        // Another instance may append what this one has to publish.
+        listener = SEMEL_TRY(semel::open_listener(config.database, [&doorbell] { doorbell.ring(); }));
+        relay = SEMEL_TRY(EventRelay::start(database, doorbell, config.relay));
+    }
     announce(config, server->port());
 
     signals.await();

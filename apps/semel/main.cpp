@@ -1,4 +1,5 @@
 #include "apps/semel/canon.hpp"
+#include "apps/semel/doctor.hpp"
 #include "apps/semel/exit_code.hpp"
 #include "apps/semel/migrate.hpp"
 #include "apps/semel/outbox_command.hpp"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
     add_canon(app, code);
     semel::app::add_relay(app, code);
     semel::app::add_outbox(app, code);
+    semel::app::add_doctor(app, code);
 
     try {
         app.parse(argc, argv);

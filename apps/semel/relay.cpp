@@ -4,6 +4,7 @@
 #include "apps/semel/report.hpp"
 #include "apps/semel/sink.hpp"
 #include "apps/semel/store.hpp"
+#include "semel/open/doorbell.hpp"
 #include "semel/relay/runner.hpp"
 
 #include <nlohmann/json.hpp>
@@ -89,6 +90,7 @@ Result<ExitCode> relay_events(const RelayArguments& arguments) {
     LocalDoorbell doorbell(database.clock());
     // Before the relay's thread, so that it inherits what is blocked.
     const EndSignals signals;
+    const auto listener = SEMEL_TRY(open_listener(arguments.database, [&doorbell] { doorbell.ring(); }));
     const auto relay = SEMEL_TRY(Relay::create(database, observed, doorbell, options_of(arguments)));
     RelayProgress progress(database, observed);
     if (arguments.once)

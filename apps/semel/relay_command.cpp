@@ -20,7 +20,9 @@ void add_relay(CLI::App& app, ExitCode& code) {
     const auto arguments = std::make_shared<RelayArguments>();
     CLI::App* relay = app.add_subcommand("relay", "Publish the events of the outbox");
     relay->footer(
-        "Any number of relays share the work. Commits of other processes are seen at the next look, once a second.\n"
+        "Any number of relays share the work. What is appended leaves at once where the service sends NOTIFY "
+        "(PostgreSQL),\n"
+        "else at the next look, once a second.\n"
         "SIGTERM drains and ends with exit code 0; a second one ends at once. Nothing is migrated.");
     relay->add_option("--db", arguments->database, "sqlite:PATH or postgres://user:password@host:port/name")
         ->envname("SEMEL_DB")
