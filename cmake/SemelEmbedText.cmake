@@ -4,7 +4,7 @@
 #   <target>     an existing target
 #   <function>   with its namespace, e.g. orders::schemas
 #   <dir>        folder, relative to the current source folder
-#   <extension>  without the dot; Name.json becomes the entry "Name"
+#   <extension>  without the dot; Name.json becomes the entry "Name", and a.v1.json "a.v1"
 #
 # Declare in a header:
 #   [[nodiscard]] std::span<const std::pair<std::string_view, std::string_view>> schemas() noexcept;
@@ -19,16 +19,17 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED SEMEL_EMBED_OUTPUT)
   set(entries "")
   set(count 0)
   foreach(file IN LISTS files)
-    get_filename_component(stem "${file}" NAME_WE)
-    if(NOT stem MATCHES "^[A-Za-z][A-Za-z0-9_]*$")
-      message(FATAL_ERROR "${file}: a name is made of letters, digits and underscores")
+    get_filename_component(stem "${file}" NAME_WLE)
+    if(NOT stem MATCHES "^[A-Za-z][A-Za-z0-9_.]*$")
+      message(FATAL_ERROR "${file}: a name is made of letters, digits, underscores and dots")
     endif()
+    string(MAKE_C_IDENTIFIER "${stem}" variable)
     # Bytes instead of a string literal: no quoting to get wrong and no length limit.
     file(READ "${file}" hex HEX)
     string(REGEX REPLACE "(............................)" "\\1\n    " bytes "${hex}")
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
-    string(APPEND bodies "constexpr char text_${stem}[] = {\n    ${bytes}'\\0'};\n")
-    string(APPEND entries "    Entry{\"${stem}\", std::string_view(text_${stem}, sizeof text_${stem} - 1)},\n")
+    string(APPEND bodies "constexpr char text_${variable}[] = {\n    ${bytes}'\\0'};\n")
+    string(APPEND entries "    Entry{\"${stem}\", std::string_view(text_${variable}, sizeof text_${variable} - 1)},\n")
     math(EXPR count "${count} + 1")
   endforeach()
   if(count EQUAL 0)

@@ -113,6 +113,7 @@ Result<Config> read_tables(const std::filesystem::path& file, const toml::table&
     table.profile("profile", config.profile);
     table.path("tokens", config.tokens);
     table.time("drain", config.drain, 100ms, 1h);
+    table.flag("check_events", config.check_events);
     if (const auto* tls = table.table("tls")) SEMEL_TRY(read_tls({file, *tls, "tls."}, config));
     if (const auto* limits = table.table("limits")) SEMEL_TRY(read_limits({file, *limits, "limits."}, config));
     if (const auto* kept = table.table("retention"))

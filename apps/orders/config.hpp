@@ -50,6 +50,13 @@ struct Config {
     /// By name; which names there are is known to whoever makes the routes.
     std::map<std::string, OperationRetention, std::less<>> retention_of_operation{};
 
+    /// Hold every event against its contract before it is written. Costs time, so that a release does so on request only.
+#ifdef SEMEL_FAILPOINTS
+    bool check_events = true;
+#else
+    bool check_events = false;
+#endif
+
     bool demo = false;  ///< Fill an empty store with something to look at; on the command line only.
 
     QuotePolicy quotes{};

@@ -1,5 +1,6 @@
 #include "apps/orders/serve.hpp"
 
+#include "apps/orders/contracts.hpp"
 #include "apps/orders/demo.hpp"
 #include "apps/orders/expiry.hpp"
 #include "apps/orders/http/routes.hpp"
@@ -144,8 +145,9 @@ Status serve(const Config& config) {
         doorbell.ring();
         if (notifier) notifier->ring();
     };
-    const auto executor =
-        SEMEL_TRY(semel::Executor::create(database, {.cache_bytes = config.cache_bytes, .on_executed = ring}));
+    const semel::EventCheck check_event = config.check_events ? SEMEL_TRY(contract_check()) : nullptr;
+    const auto executor = SEMEL_TRY(semel::Executor::create(
+        database, {.cache_bytes = config.cache_bytes, .on_executed = ring, .check_event = check_event}));
     if (config.demo) show_demo(*executor);
     const RetentionOf retention_of = [&config](std::string_view operation) { return config.retention_of(operation); };
     semel::Operations async_operations;

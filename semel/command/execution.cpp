@@ -94,9 +94,11 @@ Status Execution::execute(Transaction& tx, const Attempt& attempt) {
         claim_.open_locking_only(tx);
     else
         claim_.open(tx);
-    Outbox outbox(executor_->append_statements(), command_->identity.tenant(), database_->clock(), database_->random());
+    Outbox outbox(executor_->append_statements(), command_->identity.tenant(), database_->clock(), database_->random(),
+                  &executor_->check_event());
     Work work{.tx = tx, .outbox = outbox, .command = *command_, .attempt = attempt};
     Result<CommandDecision> decided = call_handler(work);
+    if (decided && !outbox.checked()) decided = fail(outbox.checked().error());
     const bool refused = !decided || std::holds_alternative<Rejection>(*decided);
     // A refusal counts only if the command was ours to refuse: ask, if the handler has not done so by waiting.
     if (refused && !tx.sent() && tx.failure() == nullptr) SEMEL_TRY(tx.flush());

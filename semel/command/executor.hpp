@@ -17,6 +17,8 @@ struct ExecutorOptions {
     /// Called after each command of ours that committed, not for a repeat: for a relay's doorbell. On the thread that
     /// executed it; must not block.
     std::function<void()> on_executed{};
+    /// What an event has to look like. A command that appends another one ends as `broken`, and nothing of it is kept.
+    EventCheck check_event{};
 };
 
 /// Executes commands: claim, handler, events, reply and COMMIT in one transaction. Thread-safe.
@@ -61,6 +63,7 @@ public:
     [[nodiscard]] Database& database() noexcept { return *database_; }
     [[nodiscard]] const Statements& statements() const noexcept { return statements_; }
     [[nodiscard]] const AppendStatements& append_statements() const noexcept { return append_; }
+    [[nodiscard]] const EventCheck& check_event() const noexcept { return options_.check_event; }
     [[nodiscard]] Barrier& barrier() noexcept { return barrier_; }
     [[nodiscard]] ReplyCache& cache() noexcept { return cache_; }
 

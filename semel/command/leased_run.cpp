@@ -114,9 +114,10 @@ Status LeasedRun::finish_in(Transaction& tx, const Attempt& attempt, const Finis
     rejection_.reset();
     post_fence(tx, *statements_, lease_);
     Outbox outbox(executor_->executor().append_statements(), command_->identity.tenant(), database_->clock(),
-                  database_->random());
+                  database_->random(), &executor_->executor().check_event());
     Work work{.tx = tx, .outbox = outbox, .command = *command_, .attempt = attempt};
     Result<CommandDecision> decided = call_decide(finish, work);
+    if (decided && !outbox.checked()) decided = fail(outbox.checked().error());
     // What the database said outranks whatever was made of it.
     if (tx.failure() != nullptr && (decided || fence_lost(*tx.failure()))) return fail(Error(*tx.failure()));
     if (!decided) return fail(std::move(decided).error());

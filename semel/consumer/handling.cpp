@@ -147,9 +147,10 @@ Status Handling::execute(Transaction& tx, const Attempt& attempt, const InboxEnt
     else
         inbox_.claim(tx, entry);
     if (run.redriven) parked_.remove(tx, entry.message->id);
-    Outbox outbox(append_, entry.message->tenant, database_->clock(), database_->random());
+    Outbox outbox(append_, entry.message->tenant, database_->clock(), database_->random(), &options_.check_event);
     ConsumerWork work{.tx = tx, .outbox = outbox, .message = *entry.message, .attempt = attempt};
     Status done = call_handler(work);
+    if (done && !outbox.checked()) done = outbox.checked();
     // A failure counts only if the message was ours to handle: ask, if the handler has not done so by waiting.
     if (!done && !tx.sent() && tx.failure() == nullptr) SEMEL_TRY(tx.flush());
     // The inbox's verdict outranks whatever the handler made of it.

@@ -40,6 +40,8 @@ struct ConsumerOptions {
     BusinessKey business_key{};
     TransactionOptions transaction{};
     Duration handle_limit = std::chrono::seconds(30);  ///< Of one attempt, reruns of its transaction included.
+    EventCheck
+        check_event{};  ///< What an event that a handler appends has to look like; another one is a failure of it.
 };
 
 /// What a consumer has done since it was made.

@@ -36,6 +36,7 @@ Result<AppendStatements> AppendStatements::from(const Catalogue& catalogue) {
 
 Uuid Outbox::append(Event event) {
     const Uuid id = ids_.next();
+    if (check_ != nullptr && *check_ && checked_) checked_ = (*check_)(event);
     const AggregatePlace place = place_of(tenant_, event.aggregate);
     pending_.push_back({.id = id, .event = std::move(event), .place = place});
     return id;

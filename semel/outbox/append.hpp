@@ -2,12 +2,14 @@
 
 #include "semel/base/id.hpp"
 #include "semel/base/random.hpp"
+#include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 #include "semel/db/catalogue.hpp"
 #include "semel/db/transaction.hpp"
 #include "semel/outbox/event.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,16 +37,23 @@ struct AppendStatements {
     [[nodiscard]] static Result<AppendStatements> from(const Catalogue& catalogue);
 };
 
+/// Says what is wrong with an event, before it is written: see Contracts.
+using EventCheck = std::function<Status(const Event&)>;
+
 /// The events of one transaction. `append` only notes; they are written in the last flush, behind the locks of
 /// their aggregates in one fixed order, so that two transactions never wait for each other in a circle and no
 /// position is drawn before the lock that orders it.
 class Outbox {
 public:
-    Outbox(const AppendStatements& statements, std::string_view tenant, Clock& clock, Random& random)
-        : statements_(&statements), tenant_(tenant), ids_(clock, random) {}
+    /// Without a check every event is taken; it must outlive the outbox.
+    Outbox(const AppendStatements& statements, std::string_view tenant, Clock& clock, Random& random,
+           const EventCheck* check = nullptr)
+        : statements_(&statements), tenant_(tenant), ids_(clock, random), check_(check) {}
 
     /// Returns the event's id.
     Uuid append(Event event);
+    /// What the check had against the first event that it refused. Whoever commits asks before, and rolls back.
+    [[nodiscard]] const Status& checked() const noexcept { return checked_; }
     [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
 
     /// Posts everything that was appended. For whoever commits the transaction, last before COMMIT.
@@ -59,6 +68,8 @@ private:
     const AppendStatements* statements_;
     std::string tenant_;
     UuidGenerator ids_;
+    const EventCheck* check_;
+    Status checked_;
     std::vector<Pending> pending_;
 };
 

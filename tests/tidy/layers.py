@@ -7,7 +7,7 @@ from source import Finding, Source
 
 LAYERS = [
     ["base"],
-    ["retry", "message"],
+    ["retry", "message", "contract"],
     ["db", "sink", "source", "feed"],
     ["idempotency", "outbox", "inbox", "call"],
     ["command", "relay", "consumer"],

@@ -1,0 +1,138 @@
+#include "semel/contract/contracts.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace semel {
+namespace {
+
+using nlohmann::json;
+using JsonAdapter = valijson::adapters::NlohmannJsonAdapter;
+
+/// "order.created.v2" taken apart.
+struct ContractName {
+    std::string type;
+    int version = 0;
+};
+
+std::optional<ContractName> parse_contract_name(std::string_view name) {
+    const std::size_t mark = name.rfind(".v");
+    if (mark == std::string_view::npos || mark == 0) return std::nullopt;
+    const std::string_view digits = name.substr(mark + 2);
+    ContractName parsed{.type = std::string(name.substr(0, mark))};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed.version);
+    if (error != std::errc() || end != digits.data() + digits.size() || parsed.version < 1) return std::nullopt;
+    return parsed;
+}
+
+/// The validator takes no notice of the format "uuid", so it gets a pattern instead.
+json with_uuid_patterns(json schema) {
+    if (schema.is_object() && schema.value("format", json()) == "uuid" && !schema.contains("pattern"))
+        schema["pattern"] = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+    for (auto& member : schema)
+        if (member.is_structured()) member = with_uuid_patterns(std::move(member));
+    return schema;
+}
+
+Error wrong_contract(std::string_view file, std::string_view why) {
+    Error error;
+    error.fault = Fault::rejected;
+    error.message = fmt::format("the contract {}.json: {}", file, why);
+    return error;
+}
+
+/// The text of one event's faults, as "<root>[total]: …".
+std::string told(valijson::ValidationResults& results) {
+    std::string text;
+    for (valijson::ValidationResults::Error error; results.popError(error);) {
+        if (!text.empty()) text += "; ";
+        for (const std::string& step : error.context) text += step;
+        text += ": " + error.description;
+    }
+    return text;
+}
+
+Error breach(std::string_view type, std::string_view why) {
+    Error error;
+    error.fault = Fault::broken;
+    error.message = fmt::format("an event `{}` does not keep its contract, and was not appended: {}", type, why);
+    error.cause.hint = "mend the program that tells it, or write the next version of its contract";
+    return error;
+}
+
+}  // namespace
+
+struct Contracts::State {
+    /// By type, the versions ascending.
+    std::map<std::string, std::map<int, std::unique_ptr<valijson::Schema>>, std::less<>> schemas;
+    std::size_t size = 0;
+};
+
+Result<Contracts> Contracts::parse(std::span<const File> files) {
+    auto state = std::make_shared<State>();
+    for (const auto& [name, text] : files) {
+        const auto named = parse_contract_name(name);
+        if (!named) return fail(wrong_contract(name, "a contract is named <type>.v<version>.json"));
+        const json document = json::parse(text, nullptr, false);
+        if (!document.is_object()) return fail(wrong_contract(name, "it is not a JSON object"));
+        auto schema = std::make_unique<valijson::Schema>();
+        try {
+            const json readable = with_uuid_patterns(document);
+            valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(JsonAdapter(readable), *schema);
+        } catch (const std::exception& failed) {
+            return fail(wrong_contract(name, failed.what()));
+        }
+        state->schemas[named->type].insert_or_assign(named->version, std::move(schema));
+        ++state->size;
+    }
+    return Contracts(std::move(state));
+}
+
+Result<Contracts> Contracts::load(const std::filesystem::path& folder) {
+    std::error_code failed;
+    std::vector<std::pair<std::string, std::string>> read;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+        if (entry.path().extension() != ".json") continue;
+        std::ifstream stream(entry.path(), std::ios::binary);
+        std::string text{std::istreambuf_iterator<char>(stream), {}};
+        if (!stream) return fail(wrong_contract(entry.path().stem().string(), "it cannot be read"));
+        read.emplace_back(entry.path().stem().string(), std::move(text));
+    }
+    if (failed) return fail(Fault::rejected, fmt::format("the contracts in {}: {}", folder.string(), failed.message()));
+    const std::vector<File> files(read.begin(), read.end());
+    return parse(files);
+}
+
+Status Contracts::check(std::string_view type, std::string_view payload, std::string_view headers) const {
+    const auto versions = state_->schemas.find(type);
+    if (versions == state_->schemas.end()) return fail(breach(type, "it has none"));
+    auto found = std::prev(versions->second.end());
+    const json described = json::parse(headers, nullptr, false);
+    if (described.is_object() && described.contains("schemaVersion")) {
+        const json& version = described["schemaVersion"];
+        found = version.is_number_integer() ? versions->second.find(version.get<int>()) : versions->second.end();
+        if (found == versions->second.end())
+            return fail(breach(type, fmt::format("there is none of version {}", version.dump())));
+    }
+    const json value = json::parse(payload, nullptr, false);
+    if (value.is_discarded()) return fail(breach(type, "the payload is not JSON"));
+    valijson::ValidationResults results;
+    if (valijson::Validator().validate(*found->second, JsonAdapter(value), &results)) return {};
+    return fail(breach(type, told(results)));
+}
+
+std::size_t Contracts::size() const noexcept { return state_->size; }
+
+}  // namespace semel

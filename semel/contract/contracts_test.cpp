@@ -1,0 +1,72 @@
+#include "semel/contract/contracts.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+namespace semel {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view first = R"({"type":"object","required":["total"],"additionalProperties":false,
+    "properties":{"total":{"type":"string"},"id":{"type":"string","format":"uuid"}}})";
+constexpr std::string_view second = R"({"type":"object","required":["sum"],"properties":{"sum":{"type":"integer"}}})";
+
+class ContractsTest : public ::testing::Test {
+protected:
+    static Contracts contracts() {
+        static constexpr std::array files{Contracts::File{"order.created.v1", first},
+                                          Contracts::File{"order.created.v2", second}};
+        return Contracts::parse(files).value();
+    }
+    static std::string complaint(std::string_view payload, std::string_view headers = R"({"schemaVersion":1})",
+                                 std::string_view type = "order.created") {
+        const Status checked = contracts().check(type, payload, headers);
+        if (checked) return "";
+        EXPECT_EQ(checked.error().fault, Fault::broken);
+        return checked.error().message;
+    }
+};
+
+TEST_F(ContractsTest, LetsWhatKeepsItsContractPass) {
+    EXPECT_EQ(complaint(R"({"total":"1.00"})"), "");
+    EXPECT_EQ(complaint(R"({"total":"1.00","id":"0190d9a6-7c21-7000-8000-000000000001"})"), "");
+}
+
+TEST_F(ContractsTest, SaysWhatIsWrongAndWhere) {
+    EXPECT_THAT(complaint(R"({"total":1})"), HasSubstr("[total]"));
+    EXPECT_THAT(complaint(R"({})"), HasSubstr("total"));
+    EXPECT_THAT(complaint(R"({"total":"1","more":1})"), HasSubstr("more"));
+    EXPECT_THAT(complaint(R"({"total":"1","id":"nobody"})"), HasSubstr("[id]"));
+    EXPECT_THAT(complaint("{"), HasSubstr("not JSON"));
+}
+
+TEST_F(ContractsTest, AnEventWithoutAContractIsRefused) {
+    EXPECT_THAT(complaint("{}", "{}", "order.forgotten"), HasSubstr("`order.forgotten`"));
+}
+
+TEST_F(ContractsTest, TheNewestVersionHoldsUnlessTheEventNamesOne) {
+    EXPECT_EQ(complaint(R"({"sum":1})", "{}"), "");
+    EXPECT_NE(complaint(R"({"total":"1"})", "{}"), "");
+    EXPECT_EQ(complaint(R"({"sum":1})", R"({"schemaVersion":2})"), "");
+    EXPECT_THAT(complaint(R"({"sum":1})", R"({"schemaVersion":3})"), HasSubstr("version 3"));
+    EXPECT_THAT(complaint(R"({"sum":1})", R"({"schemaVersion":"2"})"), HasSubstr("version \"2\""));
+}
+
+TEST_F(ContractsTest, AContractThatCannotBeUsedIsNamed) {
+    const auto why = [](std::string_view name, std::string_view text) {
+        const std::array files{Contracts::File{name, text}};
+        const auto parsed = Contracts::parse(files);
+        return parsed ? "" : parsed.error().message;
+    };
+    EXPECT_THAT(why("order.created", "{}"), HasSubstr("order.created.json"));
+    EXPECT_THAT(why("order.created.v0", "{}"), HasSubstr("<type>.v<version>"));
+    EXPECT_THAT(why("order.created.vx", "{}"), HasSubstr("<type>.v<version>"));
+    EXPECT_THAT(why("order.created.v1", "["), HasSubstr("not a JSON object"));
+    EXPECT_THAT(why("order.created.v1", R"({"type":7})"), HasSubstr("order.created.v1.json"));
+    EXPECT_FALSE(Contracts::load("/nowhere/at/all"));
+}
+
+}  // namespace
+}  // namespace semel
