@@ -76,5 +76,6 @@ function(semel_embed_text target function dir extension)
     DEPENDS ${files} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Embedding ${dir} into ${target}"
     VERBATIM)
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${output})
 endfunction()
