@@ -17,6 +17,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     -Wno-gnu-statement-expression-from-macro-expansion -Wno-unused-result -Wno-string-conversion)
 endif()
 
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A type of an anonymous namespace is local all the same when the compiler sees its file through an #include.
+  add_compile_options(-Wno-subobject-linkage)
+endif()
+
 if(SEMEL_SANITIZE)
   add_compile_options(-fsanitize=${SEMEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SEMEL_SANITIZE})

@@ -61,9 +61,11 @@ Status read_quotes(ConfigTable table, Config& config) {
     return table.done();
 }
 
-bool share_a_secret(const Integration& one, const Integration& other) {
-    return std::ranges::any_of(one.secrets, [&](const semel::webhook::Secret& mine) {
-        return std::ranges::any_of(other.secrets, [&](const semel::webhook::Secret& theirs) {
+using Secrets = std::vector<semel::webhook::Secret>;
+
+bool share_a_secret(const Secrets& one, const Secrets& other) {
+    return std::ranges::any_of(one, [&](const semel::webhook::Secret& mine) {
+        return std::ranges::any_of(other, [&](const semel::webhook::Secret& theirs) {
             return std::ranges::equal(mine.bytes(), theirs.bytes());
         });
     });
@@ -75,7 +77,7 @@ Status read_integration(ConfigTable table, Integration integration, Config& conf
     table.require("tenant", !integration.tenant.empty());
     table.require("secret", !integration.secrets.empty());
     for (const Integration& other : config.integrations)
-        table.demand("secret", !share_a_secret(integration, other),
+        table.demand("secret", !share_a_secret(integration.secrets, other.secrets),
                      "is also a secret of another integration: what is signed for one could be given to the other");
     SEMEL_TRY(table.done());
     config.integrations.push_back(std::move(integration));
@@ -101,7 +103,30 @@ Status read_relay(ConfigTable table, Config& config) {
     table.text("to", config.relay.to);
     table.flag("allow_private", config.relay.allow_private);
     table.secrets("secret", config.relay.secrets);
+    table.time("lease", config.relay.lease, 3s, 1h);
     table.require("to", !config.relay.to.empty());
+    return table.done();
+}
+
+/// After the callbacks, whose secrets must be others.
+Status read_consume(ConfigTable table, Config& config) {
+    ConsumeConfig& consume = config.consume;
+    table.flag("webhook", consume.webhook);
+    table.secrets("secret", consume.secrets);
+    table.text("from", consume.from);
+    table.count("workers", consume.workers, 1, 64);
+    table.demand("webhook", consume.webhook || !consume.from.empty(),
+                 "is true, or `from` says where messages come from: one of them, or both");
+    if (consume.webhook) table.require("secret", !consume.secrets.empty());
+    table.demand("secret", consume.webhook || consume.secrets.empty(), "is of no use without `webhook = true`");
+    // Two consumers under one name would share the messages, and each acknowledge what the other needs.
+    for (const char* named : {"group=", "queue=", "consumer="})
+        for (const char* before : {"?", "&"})
+            table.demand("from", consume.from.find(before + std::string(named)) == std::string::npos,
+                         "leaves group, queue and consumer to this service: each of its consumers has its own");
+    for (const Integration& other : config.integrations)
+        table.demand("secret", !share_a_secret(consume.secrets, other.secrets),
+                     "is also a secret of an integration: what is signed for one could be given to the other");
     return table.done();
 }
 
@@ -121,6 +146,7 @@ Result<Config> read_tables(const std::filesystem::path& file, const toml::table&
     if (const auto* quotes = table.table("quotes")) SEMEL_TRY(read_quotes({file, *quotes, "quotes."}, config));
     if (const auto* relay = table.table("relay")) SEMEL_TRY(read_relay({file, *relay, "relay."}, config));
     if (const auto* callbacks = table.table("callbacks")) SEMEL_TRY(read_callbacks(file, *callbacks, config));
+    if (const auto* consume = table.table("consume")) SEMEL_TRY(read_consume({file, *consume, "consume."}, config));
     SEMEL_TRY(table.done());
     return config;
 }

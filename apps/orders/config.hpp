@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apps/orders/consumers/consumers.hpp"
 #include "apps/orders/domain/quote.hpp"
 #include "apps/orders/http/integration.hpp"
 #include "apps/orders/relay.hpp"
@@ -65,6 +66,7 @@ struct Config {
     std::vector<Integration> integrations{};  ///< Who may call back, and how we know them.
 
     RelayConfig relay{};
+    ConsumeConfig consume{};
 
     [[nodiscard]] semel::Duration retention_of(std::string_view operation) const;
 };

@@ -18,13 +18,13 @@ using semel::Fault;
 using semel::Result;
 using semel::Status;
 
-constexpr Duration day = 24h;
+constexpr Duration one_day = 24h;
 
 struct Unit {
     std::string_view name;
     Duration length;
 };
-constexpr std::array units{Unit{"ms", 1ms}, Unit{"s", 1s}, Unit{"m", 1min}, Unit{"h", 1h}, Unit{"d", day}};
+constexpr std::array units{Unit{"ms", 1ms}, Unit{"s", 1s}, Unit{"m", 1min}, Unit{"h", 1h}, Unit{"d", one_day}};
 /// Longer than any of them is meant to be, and far from where counting nanoseconds ends.
 constexpr std::int64_t unit_count_max = 36'500;
 

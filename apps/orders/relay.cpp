@@ -1,8 +1,11 @@
 #include "apps/orders/relay.hpp"
 
 #include "semel/base/log.hpp"
+#include "semel/open/sink.hpp"
 #include "semel/relay/runner.hpp"
 #include "semel/webhook/sink.hpp"
+
+#include <algorithm>
 
 namespace orders {
 namespace {
@@ -30,6 +33,24 @@ private:
     std::string trouble_;
 };
 
+constexpr std::string_view event_source = "/semel-orders";
+
+/// Whatever the address names. A webhook's requests are held to the time that one publish may take; brokers are told of it
+/// with each publish.
+semel::Result<std::unique_ptr<semel::Sink>> sink_of(const RelayConfig& config, semel::Duration publish_limit,
+                                                    semel::Clock& clock) {
+    if (!config.to.starts_with("http://") && !config.to.starts_with("https://"))
+        return semel::open_sink(config.to, {.source = std::string(event_source)}, clock);
+    semel::webhook::SinkOptions options;
+    options.url = config.to;
+    options.event.source = event_source;
+    options.secrets = config.secrets;
+    options.allow_private = config.allow_private;
+    options.request_limit = std::min(options.request_limit, publish_limit);
+    options.connect_limit = std::min(options.connect_limit, options.request_limit);
+    return SEMEL_TRY(semel::webhook::WebhookSink::create(std::move(options), clock));
+}
+
 }  // namespace
 
 struct EventRelay::State {
@@ -45,16 +66,15 @@ EventRelay::~EventRelay() = default;
 
 semel::Result<EventRelay> EventRelay::start(semel::Database& database, semel::Doorbell& doorbell,
                                             const RelayConfig& config) {
-    semel::webhook::SinkOptions options;
-    options.url = config.to;
-    options.event.source = "/semel-orders";
-    options.secrets = config.secrets;
-    options.allow_private = config.allow_private;
-    auto sink = semel::webhook::WebhookSink::create(std::move(options), database.clock());
-    if (!sink) return semel::fail(std::move(sink).error().within("relay"));
-    auto state = std::make_unique<State>(*std::move(sink));
     semel::RelayOptions how;
     how.name = "semel-orders";
+    how.rules.lease = config.lease;
+    // Whatever takes its time must leave some for renewing the lease.
+    how.rules.publish_limit = std::min(how.rules.publish_limit, config.lease / 2);
+    how.database_limit = std::min(how.database_limit, config.lease / 3);
+    auto sink = sink_of(config, how.rules.publish_limit, database.clock());
+    if (!sink) return semel::fail(std::move(sink).error().within("relay"));
+    auto state = std::make_unique<State>(*std::move(sink));
     state->relay = SEMEL_TRY(semel::Relay::create(database, state->sink, doorbell, how));
     state->relay->start();
     return EventRelay(std::move(state));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 #include "semel/db/database.hpp"
 #include "semel/relay/doorbell.hpp"
 #include "semel/webhook/signature.hpp"
@@ -13,9 +14,11 @@ namespace orders {
 
 /// Where this instance publishes events itself.
 struct RelayConfig {
-    std::string to{};  ///< https://…; empty: another process relays.
+    std::string to{};  ///< https://…, or a broker; empty: another process relays.
     bool allow_private = false;
     std::vector<semel::webhook::Secret> secrets{};
+    /// How long nobody else publishes what an instance that died was about to.
+    semel::Duration lease = std::chrono::seconds(30);
 };
 
 /// Publishes the events of the store on a thread of its own, as soon as the doorbell says that there are some. Several

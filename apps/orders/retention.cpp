@@ -1,6 +1,7 @@
 #include "apps/orders/retention.hpp"
 
 #include "semel/base/log.hpp"
+#include "semel/inbox/retention.hpp"
 
 namespace orders {
 namespace {
@@ -12,9 +13,11 @@ void run(const std::stop_token& stop, semel::Database& database, const semel::Re
          semel::Duration every) {
     semel::Clock& clock = database.clock();
     while (clock.sleep(clock.now() + every, stop) == semel::Wake::timeout) {
-        const auto report =
-            semel::apply_retention(database, options, semel::Deadline::after(clock.now(), pass_limit), stop);
-        if (!report) semel::log(semel::LogLevel::warning, "retention: " + report.error().describe());
+        const semel::Deadline deadline = semel::Deadline::after(clock.now(), pass_limit);
+        const auto replies = semel::apply_retention(database, options, deadline, stop);
+        if (!replies) semel::log(semel::LogLevel::warning, "retention: " + replies.error().describe());
+        const auto messages = semel::apply_inbox_retention(database, {}, deadline, stop);
+        if (!messages) semel::log(semel::LogLevel::warning, "retention of messages: " + messages.error().describe());
     }
 }
 

@@ -6,7 +6,7 @@
 
 namespace orders {
 
-/// Applies retention in the background, again and again, as long as it lives. A pass that fails is told to the log; the
+/// Applies retention, of replies and of messages that were consumed, in the background, again and again, as long as it lives. A pass that fails is told to the log; the
 /// next one makes up for it.
 class RetentionRunner {
 public:

@@ -1,5 +1,6 @@
 #include "apps/orders/serve.hpp"
 
+#include "apps/orders/consumers/consumers.hpp"
 #include "apps/orders/contracts.hpp"
 #include "apps/orders/demo.hpp"
 #include "apps/orders/expiry.hpp"
@@ -119,6 +120,23 @@ Status check_operations(const Config& config, const Api& api) {
     return {};
 }
 
+/// None: this instance consumes nothing.
+Result<std::unique_ptr<Consumers>> make_consumers(const Config& config, const ConsumeContext& context) {
+    if (!config.consume.webhook && config.consume.from.empty()) return nullptr;
+    auto consumers = SEMEL_TRY(Consumers::create(context, config.consume));
+    consumers->start();
+    return consumers;
+}
+
+/// None: no messages are taken by HTTP.
+std::optional<EventInlet> inlet_of(const Config& config, Consumers* consumers) {
+    if (!config.consume.webhook) return std::nullopt;
+    return EventInlet{.secrets = config.consume.secrets,
+                      .take = [consumers](const semel::ReceivedMessage& message, Deadline deadline) {
+                          return consumers->take(message, deadline);
+                      }};
+}
+
 /// The address that a client needs, with the port that the system chose.
 void announce(const Config& config, std::uint16_t port) {
     const std::string host = config.listen.substr(0, config.listen.rfind(':'));
@@ -158,12 +176,16 @@ Status serve(const Config& config) {
     ReplayCounter replays(database, replays_written_every);
     const semel::http::CommandRoutes commands(*executor, config.profile,
                                               [&replays](const semel::Identity& identity) { replays.count(identity); });
+    // It outlives the server, whose requests wait for it.
+    const auto consumers =
+        SEMEL_TRY(make_consumers(config, {.database = database, .check_event = check_event, .on_done = ring}));
     Api api(commands, retention_of);
     add_routes(api, {.database = database,
                      .commands = commands,
                      .async = {.executor = *leased, .worker = worker},
                      .quotes = config.quotes,
-                     .integrations = config.integrations});
+                     .integrations = config.integrations,
+                     .inlet = inlet_of(config, consumers.get())});
     SEMEL_TRY(check_operations(config, api));
     semel::http::Router router = api.take_router();
     semel::http::Health health = make_health(database);
@@ -188,6 +210,7 @@ Status serve(const Config& config) {
     signals.await();
     signals.release();
     health.drain();
+    if (consumers) consumers->close();
     if (server->drain(Deadline::after(database.clock().now(), config.drain))) return {};
     return semel::fail(Fault::unavailable,
                        "requests were still under way at the end of the drain time and were cut off");

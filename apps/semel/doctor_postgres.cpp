@@ -27,15 +27,15 @@ public:
 
     Result<std::vector<Finding>> run() {
         SEMEL_TRY(server());
-        SEMEL_TRY(durability());
-        SEMEL_TRY(standby());
-        SEMEL_TRY(locks());
-        SEMEL_TRY(lock_table());
-        SEMEL_TRY(clocks());
+        look("durability", &PostgresExamination::durability);
+        look("standby", &PostgresExamination::standby);
+        look("locks", &PostgresExamination::locks);
+        look("lock table", &PostgresExamination::lock_table);
+        look("clock", &PostgresExamination::clocks);
         listening();
-        SEMEL_TRY(wal_level());
-        SEMEL_TRY(slots());
-        if (SEMEL_TRY(has_outbox())) SEMEL_TRY(sequence());
+        look("wal_level", &PostgresExamination::wal_level);
+        look("slot", &PostgresExamination::slots);
+        look("sequence", &PostgresExamination::sequence);
         return std::move(findings_);
     }
 
@@ -46,6 +46,15 @@ private:
         findings_.push_back({.check = std::move(check), .what = std::move(what)});
     }
     void found(Finding finding) { findings_.push_back(std::move(finding)); }
+    /// One check that cannot be made does not hide the others.
+    void look(const char* check, Status (PostgresExamination::*examine)()) {
+        if (const Status done = (this->*examine)(); !done)
+            found({.check = check,
+                   .verdict = Verdict::notice,
+                   .what = "not examined: " + done.error().message,
+                   .cause = "it took too long, or may not be asked by this role",
+                   .remedy = done.error().cause.hint});
+    }
 
     Status server() {
         const Rows rows = SEMEL_TRY(ask("SELECT current_setting('server_version'), pg_is_in_recovery()"));
@@ -239,6 +248,7 @@ private:
     }
 
     Status sequence() {
+        if (!SEMEL_TRY(has_outbox())) return {};
         const Rows rows =
             SEMEL_TRY(ask("SELECT (SELECT max(position) FROM semel.outbox_pending), "
                           "(SELECT max(position) FROM semel.outbox_event), last_value, is_called "

@@ -3,7 +3,7 @@
 namespace semel::app {
 namespace {
 
-constexpr Duration examine_limit = std::chrono::seconds(30);
+constexpr Duration sqlite_limit = std::chrono::seconds(30);
 
 class SqliteExamination {
 public:
@@ -18,7 +18,7 @@ public:
     }
 
 private:
-    static Deadline soon() { return Deadline::after(system_clock().now(), examine_limit); }
+    static Deadline soon() { return Deadline::after(system_clock().now(), sqlite_limit); }
     /// In a transaction, since SQLite counts some questions among the writes.
     Result<Rows> ask(Sql sql) {
         SEMEL_TRY(session_->begin({.lock_timeout = std::chrono::seconds(5)}, soon()));
@@ -77,7 +77,7 @@ private:
 }  // namespace
 
 Result<std::vector<Finding>> examine_sqlite(const Driver& driver) {
-    const Deadline limit = Deadline::after(system_clock().now(), examine_limit);
+    const Deadline limit = Deadline::after(system_clock().now(), sqlite_limit);
     return SqliteExamination(SEMEL_TRY(driver.connect(limit))).run();
 }
 

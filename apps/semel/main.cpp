@@ -4,6 +4,7 @@
 #include "apps/semel/migrate.hpp"
 #include "apps/semel/outbox_command.hpp"
 #include "apps/semel/relay_command.hpp"
+#include "apps/semel/simulate.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -90,6 +91,7 @@ int main(int argc, char** argv) {
     semel::app::add_relay(app, code);
     semel::app::add_outbox(app, code);
     semel::app::add_doctor(app, code);
+    semel::app::add_simulate(app, code);
 
     try {
         app.parse(argc, argv);

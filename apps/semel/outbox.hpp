@@ -37,6 +37,13 @@ struct PruneArguments : OutboxArguments {
     std::size_t batch = 1000;
 };
 
+struct ModeArguments : OutboxArguments {
+    std::string mode;  ///< "polling" or "cdc"; empty: only look.
+    std::string slot;
+};
+
+/// How events leave; or switches to another way. On its way is a finding.
+[[nodiscard]] ExitCode outbox_mode(const ModeArguments& arguments);
 /// What waits, where, since when; what is parked; who relays.
 [[nodiscard]] ExitCode outbox_status(const OutboxArguments& arguments);
 /// The first events that have still to leave.

@@ -113,7 +113,7 @@ std::string warning_for(const ReplayPlan& plan, Duration window, Timestamp now) 
         duration_text(now - *plan.oldest), duration_text(window));
 }
 
-Result<std::int64_t> send_all(Database& database, const Replay& replay, const ReplayPlan& plan,
+Result<std::int64_t> send_all(Database& database, const EventReplay& replay, const ReplayPlan& plan,
                               const ReplayArguments& arguments) {
     const OutboxAudit audit{
         .id = new_uuid(), .action = "replay", .actor = actor_of(arguments.actor), .detail = detail_of(arguments)};
@@ -138,7 +138,7 @@ Result<ExitCode> replay(const ReplayArguments& arguments) {
     const Duration window = SEMEL_TRY(parse_duration(arguments.dedup_window));
     const auto opened = SEMEL_TRY(open_current(arguments.database));
     Database& database = *opened.database;
-    const auto replay = SEMEL_TRY(Replay::of(database));
+    const auto replay = SEMEL_TRY(EventReplay::of(database));
     const ReplayPlan plan = SEMEL_TRY(replay.find(filter, soon(database)));
     const std::string warning = warning_for(plan, window, now);
     if (!warning.empty()) std::fprintf(stderr, "semel outbox replay: %s\n", warning.c_str());

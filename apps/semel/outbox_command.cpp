@@ -88,6 +88,19 @@ void add_prune(CLI::App& outbox, ExitCode& code) {
     verb->callback([arguments, &code] { code = outbox_prune(*arguments); });
 }
 
+void add_mode(CLI::App& outbox, ExitCode& code) {
+    const auto arguments = std::make_shared<ModeArguments>();
+    CLI::App* verb = add_verb(outbox, "mode", "How events leave, or switch to another way", *arguments);
+    verb->footer(
+        "polling  relays look for rows that wait; every store can\n"
+        "cdc      relays read the server's log (PostgreSQL, wal_level = logical)\n"
+        "Back to polling: keep a `semel relay --cdc` running until this verb says `polling`, then start the others.");
+    verb->add_option("mode", arguments->mode, "polling or cdc; nothing: only say how it is")
+        ->check(CLI::IsMember({"polling", "cdc"}));
+    verb->add_option("--slot", arguments->slot, "The replication slot; semel_outbox if not given");
+    verb->callback([arguments, &code] { code = outbox_mode(*arguments); });
+}
+
 }  // namespace
 
 void add_outbox(CLI::App& app, ExitCode& code) {
@@ -99,6 +112,7 @@ void add_outbox(CLI::App& app, ExitCode& code) {
     add_look(*outbox, code, "parked", "The events that were set aside, and why", true, &outbox_parked);
     add_look(*outbox, code, "audit", "What was replayed and pruned, and by whom", true, &outbox_audit);
     add_redrive(*outbox, code);
+    add_mode(*outbox, code);
     add_replay(*outbox, code);
     add_prune(*outbox, code);
 }

@@ -45,7 +45,19 @@ ordered_json json_of(const OutboxStatus& status) {
                           {"alive", one.alive},
                           {"secondsSinceSeen", seconds(one.seen_ago)},
                           {"partitions", one.partitions}});
-    return {{"pending", status.pending},
+    const FeedStatus& feed = status.feed;
+    ordered_json about{{"mode", feed.mode}};
+    if (!feed.slot.empty())
+        about.update(
+            {{"slot", feed.slot},
+             {"slotExists", feed.slot_exists},
+             {"slotActive", feed.slot_active},
+             {"retainedBytes", feed.retained_bytes ? ordered_json(*feed.retained_bytes) : ordered_json()},
+             {"secondsSinceStreamed", feed.streamed_ago ? ordered_json(seconds(*feed.streamed_ago)) : ordered_json()},
+             {"slotsLost", feed.slots_lost}});
+    if (!feed.trouble.empty()) about["trouble"] = feed.trouble;
+    return {{"feed", about},
+            {"pending", status.pending},
             {"waiting", status.waiting},
             {"oldestSeconds", status.oldest_age ? ordered_json(seconds(*status.oldest_age)) : ordered_json()},
             {"parked", status.parked},
@@ -58,6 +70,13 @@ std::string text_of(const OutboxStatus& status) {
     if (status.oldest_age) text += fmt::format(", the oldest for {}", duration_text(*status.oldest_age));
     if (status.waiting > 0) text += fmt::format(", {} of them after a failed attempt", status.waiting);
     text += fmt::format("\nparked {}{}\n", status.parked, status.parked > 0 ? " (semel outbox parked)" : "");
+    const FeedStatus& feed = status.feed;
+    text += "mode " + feed.mode;
+    if (feed.mode != "polling")
+        text += fmt::format(", slot {} {}, {} MiB of log kept back", feed.slot, feed.slot_active ? "in use" : "idle",
+                            feed.retained_bytes.value_or(0) >> 20U);
+    text += "\n";
+    if (!feed.trouble.empty()) text += "TROUBLE: " + feed.trouble + "\n";
     if (status.relays.empty()) text += "no relay is at work\n";
     for (const RelayStatus& one : status.relays)
         text += fmt::format("relay {} {}: {}, seen {} ago, {} partitions\n", one.name, one.id.text(),

@@ -1,9 +1,13 @@
 #include "apps/semel/relay.hpp"
 
+#include "apps/semel/duration.hpp"
 #include "apps/semel/relay_progress.hpp"
 #include "apps/semel/report.hpp"
 #include "apps/semel/sink.hpp"
 #include "apps/semel/store.hpp"
+#include "semel/base/log.hpp"
+#include "semel/cdc/feed.hpp"
+#include "semel/cdc/mode.hpp"
 #include "semel/open/doorbell.hpp"
 #include "semel/relay/runner.hpp"
 
@@ -44,8 +48,13 @@ Poison poison_named(std::string_view text) {
     return Poison::block;
 }
 
-RelayOptions options_of(const RelayArguments& arguments) {
+Result<RelayOptions> options_of(const RelayArguments& arguments) {
     RelayOptions options;
+    options.rules.lease = SEMEL_TRY(parse_duration(arguments.lease));
+    if (options.rules.lease < std::chrono::seconds(1) || options.rules.lease > std::chrono::minutes(10))
+        return fail(Fault::rejected, "--lease is from 1s to 10m");
+    // Leaves time to renew it after the longest publish.
+    options.rules.publish_limit = std::min(options.rules.publish_limit, options.rules.lease / 2);
     options.name = arguments.name;
     options.rules.batch = arguments.batch;
     options.rules.poison = poison_named(arguments.poison);
@@ -82,16 +91,45 @@ void run(Relay& relay, const EndSignals& signals, RelayProgress& progress) {
     while (!signals.came(progress_pause)) progress.tell(relay.report());
 }
 
+/// Switches an outbox that has never been read from the log. After that `semel outbox mode` decides: a relay that is
+/// started again must not undo what a person has ordered.
+Status enter_log(const RelayArguments& arguments, Database& database, const cdc::LinkOptions& link) {
+    const OutboxStatus status = SEMEL_TRY(outbox_status(database, soon(database)));
+    if (status.feed.slot.empty())
+        return cdc::switch_to_cdc(database, link, arguments.slot.empty() ? cdc::default_slot : arguments.slot,
+                                  soon(database));
+    if (status.feed.mode != "cdc")
+        log(LogLevel::warning, "relay: the outbox is not read from the log (mode " + status.feed.mode +
+                                   "); this relay stands by. `semel outbox mode cdc` switches");
+    return {};
+}
+
+Result<std::unique_ptr<Relay>> make_relay(const RelayArguments& arguments, Database& database, Sink& sink,
+                                          Doorbell& doorbell) {
+    const RelayOptions options = SEMEL_TRY(options_of(arguments));
+    if (!arguments.cdc) return Relay::create(database, sink, doorbell, options);
+    cdc::CdcOptions how;
+    how.link.connection = arguments.database;
+    how.name = arguments.name;
+    how.lease = options.rules.lease;
+    how.poll = options.rules.poll;
+    SEMEL_TRY(enter_log(arguments, database, how.link));
+    auto feed = SEMEL_TRY(cdc::CdcFeed::create(database, std::move(how)));
+    return Relay::create(database, sink, std::move(feed), options);
+}
+
 Result<ExitCode> relay_events(const RelayArguments& arguments) {
+    // Before any thread, of ours or of a broker's library, so that all inherit what is blocked.
+    const EndSignals signals;
     const auto sink = SEMEL_TRY(make_sink(arguments));
     const auto opened = SEMEL_TRY(open_current(arguments.database));
+    if (arguments.cdc && opened.dialect != Dialect::postgres)
+        return fail(Fault::rejected, "--cdc reads the log of a PostgreSQL server; this store has none");
     Database& database = *opened.database;
     ObservedSink observed(*sink);
     LocalDoorbell doorbell(database.clock());
-    // Before the relay's thread, so that it inherits what is blocked.
-    const EndSignals signals;
     const auto listener = SEMEL_TRY(open_listener(arguments.database, [&doorbell] { doorbell.ring(); }));
-    const auto relay = SEMEL_TRY(Relay::create(database, observed, doorbell, options_of(arguments)));
+    const auto relay = SEMEL_TRY(make_relay(arguments, database, observed, doorbell));
     RelayProgress progress(database, observed);
     if (arguments.once)
         run_once(*relay, signals);

@@ -10,17 +10,20 @@ namespace semel::app {
 
 struct RelayArguments {
     std::string database;
-    std::string to;           ///< https://… or http://…
+    std::string to;           ///< See open_sink.
     std::string secret_file;  ///< One secret per line; every request is signed with each.
     std::string name = "relay";
     std::string source = "/semel";  ///< Of the CloudEvents.
     /// What becomes of an event that is refused for good: "block", "park" or "skip"; and where it differs, TYPE=policy.
     std::string poison = "block";
     std::vector<std::string> poison_of{};
+    std::string lease = "30s";  ///< How long the partitions of a relay that died wait.
     std::size_t batch = 256;
     std::size_t parallel = 16;
     bool allow_private = false;
     bool structured = false;
+    bool cdc = false;  ///< Through the server's log instead of polling.
+    std::string slot;  ///< Of the log; empty: the usual one.
     bool once = false;
     bool json = false;
 };

@@ -27,13 +27,18 @@ void add_relay(CLI::App& app, ExitCode& code) {
     relay->add_option("--db", arguments->database, "sqlite:PATH or postgres://user:password@host:port/name")
         ->envname("SEMEL_DB")
         ->required();
-    relay->add_option("--to", arguments->to, "https://… ; http://… only with --allow-private")->required();
+    relay
+        ->add_option("--to", arguments->to,
+                     "https://…, kafka://…, amqp://…, nats://… or smtp://…; http://… only with --allow-private")
+        ->required();
     relay->add_option("--secret-file", arguments->secret_file,
                       "Secrets (whsec_…), one per line; each request is signed with all of them");
     relay->add_option("--name", arguments->name, "For people who look at the relays")->capture_default_str();
     relay->add_option("--source", arguments->source, "Source of the CloudEvents")->capture_default_str();
     relay->add_option("--batch", arguments->batch, "Events read and published at once")
         ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    relay->add_option("--lease", arguments->lease, "How long what a dead relay held waits for another: 1s to 10m")
         ->capture_default_str();
     relay->add_option("--parallel", arguments->parallel, "Requests at once, each of another aggregate")
         ->check(CLI::Range(1, 1024))
@@ -50,7 +55,13 @@ void add_relay(CLI::App& app, ExitCode& code) {
         ->check(check_poison_of);
     relay->add_flag("--allow-private", arguments->allow_private, "Also to loopback and private addresses, and http://");
     relay->add_flag("--structured", arguments->structured, "CloudEvents as one JSON document each");
-    relay->add_flag("--once", arguments->once, "End when nothing can leave any more; exit code 1 if something is left");
+    auto* cdc = relay->add_flag(
+        "--cdc", arguments->cdc,
+        "Read the server's log instead of polling (PostgreSQL, wal_level = logical). The first time it switches the "
+        "outbox; after that `semel outbox mode` does. One relay reads, others stand by");
+    relay->add_option("--slot", arguments->slot, "The replication slot; semel_outbox if not given")->needs(cdc);
+    relay->add_flag("--once", arguments->once, "End when nothing can leave any more; exit code 1 if something is left")
+        ->excludes(cdc);
     relay->add_flag("--json", arguments->json, "Answer in JSON");
     relay->callback([arguments, &code] { code = app::relay(*arguments); });
 }

@@ -1,6 +1,6 @@
 #include "apps/semel/sink.hpp"
 
-#include "semel/webhook/sink.hpp"
+#include "semel/open/sink.hpp"
 
 #include <fstream>
 
@@ -25,31 +25,20 @@ Result<std::vector<webhook::Secret>> read_secrets(const std::string& file) {
     return secrets;
 }
 
-Error not_supported(const std::string& scheme) {
-    Error error;
-    error.fault = Fault::rejected;
-    error.message = scheme.empty() ? "--to is no URL" : "this build cannot relay to " + scheme + "://";
-    error.cause.hint = "it can relay to https://… (and to http://… with --allow-private)";
-    return error;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Sink>> make_sink(const RelayArguments& arguments) {
-    const std::size_t end = arguments.to.find("://");
-    const std::string scheme = end == std::string::npos ? std::string() : arguments.to.substr(0, end);
-    if (scheme != "https" && scheme != "http") return fail(not_supported(scheme));
-    webhook::SinkOptions options;
-    options.url = arguments.to;
-    options.event.source = arguments.source;
-    options.mode = arguments.structured ? webhook::Mode::structured : webhook::Mode::binary;
+    SinkOptions options;
+    options.source = arguments.source;
+    options.structured = arguments.structured;
     options.secrets = SEMEL_TRY(read_secrets(arguments.secret_file));
     options.allow_private = arguments.allow_private;
     options.parallel = arguments.parallel;
-    auto sink = webhook::WebhookSink::create(std::move(options));
-    if (sink) return std::unique_ptr<Sink>(*std::move(sink));
+    auto sink = open_sink(arguments.to, options);
+    if (sink) return sink;
     Error error = std::move(sink).error();
-    if (!arguments.allow_private && !error.cause.hint.empty()) error.cause.hint += " (--allow-private)";
+    if (!arguments.allow_private && arguments.to.starts_with("http") && !error.cause.hint.empty())
+        error.cause.hint += " (--allow-private)";
     return fail(std::move(error));
 }
 

@@ -4,6 +4,9 @@
 
 #include "semel/base/assert.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <charconv>
 #include <csignal>
@@ -50,6 +53,17 @@ struct Registry {
     }
 };
 
+/// Leaves its name in the file that SEMEL_FAILPOINT_LOG names, if it does: the list of where processes were killed.
+void die_at(const char* name) {
+    if (const char* path = std::getenv("SEMEL_FAILPOINT_LOG")) {
+        const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        const std::string line = std::string(name) + "\n";
+        static_cast<void>(!::write(file, line.data(), line.size()));
+        ::close(file);
+    }
+    std::raise(SIGKILL);
+}
+
 Registry& registry() {
     static Registry instance;
     return instance;
@@ -65,7 +79,7 @@ void visit(const char* name) {
         const std::lock_guard guard(all.mutex);
         hook = all.hook;
         const auto found = all.kill_on_visit.find(std::string_view(name));
-        if (found != all.kill_on_visit.end() && --found->second == 0) std::raise(SIGKILL);
+        if (found != all.kill_on_visit.end() && --found->second == 0) die_at(name);
     }
     if (hook) (*hook)(name);
 }

@@ -4,7 +4,8 @@
 /// the source, so each stands between two durable steps and is unique. Compiled out of release.
 ///
 /// A process reads SEMEL_FAILPOINTS="name=kill,other=kill@3" once: `kill` raises SIGKILL on the
-/// first visit, `kill@n` on the nth. Tests of one process install a hook instead.
+/// first visit, `kill@n` on the nth, having written the name to the file SEMEL_FAILPOINT_LOG if there is one. Tests of one
+/// process install a hook instead.
 #if defined(SEMEL_FAILPOINTS)
 
 #include <functional>

@@ -1,5 +1,7 @@
 #include "semel/call/verdict.hpp"
 
+#include "semel/base/mutant.hpp"
+
 #include <array>
 
 namespace semel {
@@ -17,8 +19,9 @@ CallStep next_step(const std::optional<Call>& found, const AskPolicy& policy) no
         case CallStatus::intended:
         case CallStatus::unknown: break;
     }
-    if (found->ends_in > -policy.grace) return CallStep::too_early;
+    if (found->ends_in > -policy.grace && !SEMEL_MUTANT("asked_too_early")) return CallStep::too_early;
     if (found->capability == Capability::neither || found->asks >= policy.asks_max) return CallStep::person;
+    if (SEMEL_MUTANT("repeat_without_key")) return CallStep::repeat;
     return found->capability == Capability::takes_key ? CallStep::repeat : CallStep::query;
 }
 

@@ -1,6 +1,7 @@
 #include "semel/command/accept.hpp"
 
 #include "semel/base/failpoint.hpp"
+#include "semel/base/mutant.hpp"
 #include "semel/command/leased_seen.hpp"
 #include "semel/retry/backoff.hpp"
 
@@ -53,7 +54,8 @@ Outcome<Accepted> accept(LeasedExecutor& executor, const Command& command, Bytes
     for (;;) {
         Outcome<> stored = store(executor, command, payload, deadline);
         SEMEL_FAILPOINT("accept.after_store");
-        if (stored.committed()) return Committed<Accepted>{{.command_id = command.identity.command_id()}};
+        if (stored.committed() || (stored.unknown() && SEMEL_MUTANT("accepted_before_durable")))
+            return Committed<Accepted>{{.command_id = command.identity.command_id()}};
         in_doubt = in_doubt || stored.unknown();
         if (!verdict_of(stored.error())) return not_done(std::move(stored).error());
         const auto seen = detail::see(executor, command.identity.digest(), deadline);

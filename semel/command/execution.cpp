@@ -1,6 +1,7 @@
 #include "semel/command/execution.hpp"
 
 #include "semel/base/failpoint.hpp"
+#include "semel/base/mutant.hpp"
 #include "semel/retry/blocking.hpp"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ Status Execution::execute(Transaction& tx, const Attempt& attempt) {
     in_doubt_ = in_doubt_ || attempt.in_doubt;
     reply_.reset();
     rejection_.reset();
-    if (above_read_committed())
+    if (above_read_committed() && !SEMEL_MUTANT("lookup_under_serializable"))
         claim_.open_locking_only(tx);
     else
         claim_.open(tx);
@@ -110,7 +111,9 @@ Status Execution::execute(Transaction& tx, const Attempt& attempt) {
         return fail(rolled_back_by_choice());
     }
     reply_ = std::get<Reply>(*std::move(decided));
-    outbox.post_to(tx);
+    if (attempt.number == 1 || !SEMEL_MUTANT("events_of_first_attempt_only")) outbox.post_to(tx);
+    if (SEMEL_MUTANT("cache_before_commit")) remember(*reply_, options_->retention);
+    if (SEMEL_MUTANT("record_in_another_transaction")) return {};
     SEMEL_FAILPOINT("command.before_commit");
     return claim_.finish(tx, CommandState::succeeded, *reply_, options_->retention);
 }
@@ -144,6 +147,7 @@ std::optional<Outcome<Answer>> Execution::conclude(Outcome<> outcome) {
     SEMEL_FAILPOINT("command.after_commit");
     if (outcome.committed()) {
         if (found_) return replay(*found_);
+        if (SEMEL_MUTANT("record_in_another_transaction")) std::ignore = store_rejection();
         remember(*reply_, options_->retention);
         executor_->executed();
         return Committed<Answer>{{*std::move(reply_), Standing::executed}};
@@ -204,7 +208,8 @@ std::optional<Outcome<Answer>> Execution::conclude_in_progress() {
 }
 
 std::optional<Outcome<Answer>> Execution::conclude_rejection() {
-    const bool store = in_doubt_ || rejection_->replay == Replay::yes;
+    const bool doubted = in_doubt_ && !SEMEL_MUTANT("refusal_after_doubt_not_stored");
+    const bool store = doubted || rejection_->replay == Replay::yes;
     if (!store) return Committed<Answer>{{std::move(rejection_->reply), Standing::rejected}};
     Rejection kept = *std::move(rejection_);
     reply_ = kept.reply;
@@ -230,7 +235,7 @@ Outcome<> Execution::store_rejection() {
 }
 
 Outcome<Answer> Execution::replay(const Record& record) {
-    if (record.needs_barrier) {
+    if (record.needs_barrier && !SEMEL_MUTANT("replay_without_barrier")) {
         // Its COMMIT may have returned without the standby: nobody is told before it is safe.
         if (Status passed = executor_->barrier().pass(deadline_); !passed) return Unknown{std::move(passed).error()};
     }
@@ -255,7 +260,7 @@ Result<std::optional<Record>> Execution::look() {
 }
 
 Outcome<Answer> Execution::not_done(Error error) const {
-    if (in_doubt_) return Unknown{std::move(error)};
+    if (in_doubt_ && !SEMEL_MUTANT("doubt_forgotten")) return Unknown{std::move(error)};
     return NotCommitted{std::move(error)};
 }
 

@@ -14,7 +14,7 @@ std::string command_id_of(BytesView identity) {
     return "cmd_" + hex(identity.first(std::min(identity.size(), command_id_bytes)));
 }
 
-std::string settled_text(Settlement settlement, const SettledBy& by) {
+std::string settled_text(LeasedSettlement settlement, const SettledBy& by) {
     return kept_text("settled as " + std::string(name(settlement)) + " by " + by.who + ": " + by.reason);
 }
 
@@ -23,13 +23,13 @@ Status fits(const SettledBy& by) {
     return {};
 }
 
-CommandState state_after(Settlement settlement) noexcept {
+CommandState state_after(LeasedSettlement settlement) noexcept {
     switch (settlement) {
-        case Settlement::confirmed: return CommandState::succeeded;
-        case Settlement::failed: return CommandState::failed;
-        case Settlement::rerun: return CommandState::processing;
+        case LeasedSettlement::confirmed: return CommandState::succeeded;
+        case LeasedSettlement::failed: return CommandState::failed;
+        case LeasedSettlement::rerun: return CommandState::processing;
     }
-    SEMEL_ASSERT(false && "a Settlement outside its enumeration");
+    SEMEL_ASSERT(false && "a LeasedSettlement outside its enumeration");
 }
 
 /// The columns of a call that a settlement sets.
@@ -38,8 +38,8 @@ struct CallAfter {
     Parameter response_status{};
     Parameter response{};
 };
-CallAfter call_after(Settlement settlement) {
-    if (settlement != Settlement::confirmed) return {};
+CallAfter call_after(LeasedSettlement settlement) {
+    if (settlement != LeasedSettlement::confirmed) return {};
     // What the other side said is not known, only that it was done.
     return {.status = CallStatus::confirmed,
             .response_status = Parameter(std::int64_t{0}),
@@ -64,7 +64,7 @@ Result<Bytes> find(Transaction& tx, Sql look, BytesView id, CommandState wanted)
 
 }  // namespace
 
-std::string_view name(Settlement settlement) noexcept {
+std::string_view name(LeasedSettlement settlement) noexcept {
     constexpr std::array<std::string_view, 3> names{"confirmed", "failed", "rerun"};
     return names.at(static_cast<std::size_t>(settlement));
 }
@@ -112,7 +112,7 @@ Result<Unresolved> unresolved(Database& database, Deadline deadline, std::int64_
     return std::move(outcome).value();
 }
 
-Outcome<> settle(Database& database, std::string_view command_id, Settlement settlement, const Reply& reply,
+Outcome<> settle(Database& database, std::string_view command_id, LeasedSettlement settlement, const Reply& reply,
                  const SettledBy& by, Deadline deadline, Duration retention) {
     const CommandState after = state_after(settlement);
     SEMEL_ASSERT(allowed(CommandState::needs_reconciliation, after));
@@ -130,8 +130,8 @@ Outcome<> settle(Database& database, std::string_view command_id, Settlement set
         const CallAfter call = call_after(settlement);
         const std::string text = settled_text(settlement, by);
         tx.post(SEMEL_TRY(catalogue.find("settle_calls")), BytesView(identity), name(call.status), call.response_status,
-                call.response, settlement == Settlement::rerun ? 1 : 0, text);
-        if (settlement == Settlement::rerun)
+                call.response, settlement == LeasedSettlement::rerun ? 1 : 0, text);
+        if (settlement == LeasedSettlement::rerun)
             tx.post_expecting(1, SEMEL_TRY(catalogue.find("settle_rerun")), BytesView(identity),
                               new_owner(database.random()), text);
         else
@@ -144,13 +144,13 @@ Outcome<> settle(Database& database, std::string_view command_id, Settlement set
     });
 }
 
-Outcome<> settle_call(Database& database, std::string_view call_id, Settlement settlement, const SettledBy& by,
+Outcome<> settle_call(Database& database, std::string_view call_id, LeasedSettlement settlement, const SettledBy& by,
                       Deadline deadline) {
     TransactOptions options;
     options.deadline = deadline;
     return transact(database, options, [&](Transaction& tx) -> Status {
         SEMEL_TRY(fits(by));
-        if (settlement == Settlement::rerun)
+        if (settlement == LeasedSettlement::rerun)
             return fail(Fault::rejected, "a call of a finished command is not made again");
         const Catalogue& catalogue = database.catalogue();
         const Sql look = SEMEL_TRY(catalogue.find("settle_call_look"));

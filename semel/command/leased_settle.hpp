@@ -44,12 +44,12 @@ struct Unresolved {
 [[nodiscard]] Result<Unresolved> unresolved(Database& database, Deadline deadline, std::int64_t limit = 1000);
 
 /// What a person found out.
-enum class Settlement : std::uint8_t {
+enum class LeasedSettlement : std::uint8_t {
     confirmed,  ///< It was done: the command succeeded with this reply.
     failed,     ///< It was not done and will not be: the command failed with this reply.
     rerun,      ///< It was not done: begin the handler anew. Calls without an outcome are made again.
 };
-[[nodiscard]] std::string_view name(Settlement) noexcept;
+[[nodiscard]] std::string_view name(LeasedSettlement) noexcept;
 
 /// Who settles, and why: kept with the record.
 struct SettledBy {
@@ -59,12 +59,12 @@ struct SettledBy {
 
 /// Settles a command that needs it, with its calls, in one transaction. Refuses (`rejected`) one that is in another
 /// state; a second person gets that too. After `rerun` the next sweep runs it.
-[[nodiscard]] Outcome<> settle(Database& database, std::string_view command_id, Settlement settlement,
+[[nodiscard]] Outcome<> settle(Database& database, std::string_view command_id, LeasedSettlement settlement,
                                const Reply& reply, const SettledBy& by, Deadline deadline,
                                Duration retention = std::chrono::hours(24));
 
 /// Settles one call whose outcome is not known, of a command that is finished: confirmed or failed.
-[[nodiscard]] Outcome<> settle_call(Database& database, std::string_view call_id, Settlement settlement,
+[[nodiscard]] Outcome<> settle_call(Database& database, std::string_view call_id, LeasedSettlement settlement,
                                     const SettledBy& by, Deadline deadline);
 
 }  // namespace semel

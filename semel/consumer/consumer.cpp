@@ -2,6 +2,7 @@
 
 #include "semel/base/failpoint.hpp"
 #include "semel/base/log.hpp"
+#include "semel/base/mutant.hpp"
 
 #include <utility>
 
@@ -76,6 +77,7 @@ void Consumer::run_until_idle() {
     for (;;) {
         const ConsumerAction action = machine_.next(now());
         if (const auto job = job_of(action)) {
+            if (SEMEL_MUTANT("acknowledge_before_commit")) acknowledge({{job->delivery->tag}});
             const Attempted attempted = work(*job, {});
             machine_.worked(job->delivery->tag, attempted, now());
         } else if (const auto* asked = std::get_if<consumer_action::Receive>(&action)) {

@@ -2,6 +2,7 @@
 
 #include "semel/base/failpoint.hpp"
 #include "semel/base/log.hpp"
+#include "semel/base/mutant.hpp"
 #include "semel/call/journal.hpp"
 
 #include <exception>
@@ -142,7 +143,9 @@ Result<InboxVerdict> Handling::process(const ReceivedMessage& message, const Run
 
 Status Handling::execute(Transaction& tx, const Attempt& attempt, const InboxEntry& entry, const Run& run,
                          std::optional<Error>& refusal) {
-    if (run.counted)
+    if (SEMEL_MUTANT("effect_without_inbox_row"))
+        tx.settle_by_rerun();
+    else if (run.counted)
         inbox_.claim_counted(tx, entry);
     else
         inbox_.claim(tx, entry);

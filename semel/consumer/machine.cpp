@@ -1,5 +1,7 @@
 #include "semel/consumer/machine.hpp"
 
+#include "semel/base/mutant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -80,6 +82,7 @@ void ConsumerMachine::received(std::vector<Delivery> deliveries) {
         std::string lane = one.message.key.empty() ? "id " + one.message.id : "key " + one.message.key;
         std::deque<DeliveryTag>& queue = lanes_[lane];
         queue.push_back(tag);
+        if (SEMEL_MUTANT("offset_before_database")) done_.push_back(tag);
         if (queue.size() == 1) ready_.push_back(tag);
         const bool added = held_.emplace(tag, Held{.delivery = std::move(one), .lane = std::move(lane)}).second;
         SEMEL_ASSERT(added && "a source gives each delivery a tag of its own");

@@ -64,6 +64,18 @@ std::string told(valijson::ValidationResults& results) {
     return text;
 }
 
+/// The validator's patterns take stack for every character, and its walk for every level: what would overflow it is refused.
+bool too_much_to_check(const json& value, int depth) {
+    constexpr std::size_t text_max = 16 * 1024;
+    constexpr int depth_max = 64;
+    if (value.is_string()) return value.get_ref<const std::string&>().size() > text_max;
+    if (!value.is_structured()) return false;
+    if (depth == depth_max) return true;
+    for (const auto& member : value)
+        if (too_much_to_check(member, depth + 1)) return true;
+    return false;
+}
+
 Error breach(std::string_view type, std::string_view why) {
     Error error;
     error.fault = Fault::broken;
@@ -128,6 +140,9 @@ Status Contracts::check(std::string_view type, std::string_view payload, std::st
     }
     const json value = json::parse(payload, nullptr, false);
     if (value.is_discarded()) return fail(breach(type, "the payload is not JSON"));
+    if (too_much_to_check(value, 0))
+        return fail(
+            breach(type, "it holds a text of more than 16 KiB, or is nested more than 64 deep: too much to check"));
     valijson::ValidationResults results;
     if (valijson::Validator().validate(*found->second, JsonAdapter(value), &results)) return {};
     return fail(breach(type, told(results)));

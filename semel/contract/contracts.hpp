@@ -25,6 +25,7 @@ public:
     /// Every .json file of a folder.
     [[nodiscard]] static Result<Contracts> load(const std::filesystem::path& folder);
 
+    /// Texts of more than 16 KiB and what is nested more than 64 deep are refused: they could not be checked safely.
     /// An Error (`broken`: the program and the contract disagree) says what the payload does wrong, and where.
     [[nodiscard]] Status check(std::string_view type, std::string_view payload, std::string_view headers = "{}") const;
 

@@ -42,6 +42,13 @@ TEST_F(ContractsTest, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(complaint("{"), HasSubstr("not JSON"));
 }
 
+TEST_F(ContractsTest, WhatCannotBeCheckedSafelyIsRefused) {
+    const std::string digits(60'000, '7');
+    EXPECT_THAT(complaint(R"({"total":"1","id":")" + digits + "\"}"), HasSubstr("too much to check"));
+    EXPECT_THAT(complaint(R"({"total":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}"),
+                HasSubstr("too much to check"));
+}
+
 TEST_F(ContractsTest, AnEventWithoutAContractIsRefused) {
     EXPECT_THAT(complaint("{}", "{}", "order.forgotten"), HasSubstr("`order.forgotten`"));
 }

@@ -1,6 +1,7 @@
 #include "semel/db/transact.hpp"
 
 #include "semel/base/failpoint.hpp"
+#include "semel/base/mutant.hpp"
 #include "semel/retry/backoff.hpp"
 #include "semel/retry/schedule.hpp"
 
@@ -15,6 +16,14 @@ Error breaker_is_open(Duration for_how_long) {
     error.fault = Fault::unavailable;
     error.message = "the database kept failing and is left alone for a moment; nothing was sent";
     error.cause.retry_after = for_how_long;
+    return error;
+}
+
+/// What a planted bug takes a lost answer to COMMIT for.
+[[maybe_unused]] Error unheard() {
+    Error error;
+    error.fault = Fault::conflict;
+    error.message = "no answer to COMMIT";
     return error;
 }
 
@@ -53,6 +62,8 @@ public:
         database_->budget().on_attempt(started_);
         for (;;) {
             Outcome<> outcome = attempt();
+            if (outcome.unknown() && SEMEL_MUTANT("unknown_commit_is_success")) return Committed<void>{};
+            if (outcome.unknown() && SEMEL_MUTANT("retry_after_unknown_commit")) outcome = NotCommitted{unheard()};
             if (outcome.committed()) return outcome;
             if (outcome.unknown()) {
                 if (lost_commit_ == LostCommit::resolve)

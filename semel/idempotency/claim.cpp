@@ -1,6 +1,7 @@
 #include "semel/idempotency/claim.hpp"
 
 #include "semel/base/failpoint.hpp"
+#include "semel/base/mutant.hpp"
 #include "semel/db/own_code.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::optional<ClaimVerdict> verdict_of(const Error& error) noexcept {
 
 ClaimVerdict verdict_of(const std::optional<Record>& found, const Fingerprint& asked) noexcept {
     if (!found) return ClaimVerdict::execute;
-    if (found->fingerprint != asked) return ClaimVerdict::mismatch;
+    if (found->fingerprint != asked && !SEMEL_MUTANT("replay_without_fingerprint")) return ClaimVerdict::mismatch;
     if (found->expired) return ClaimVerdict::expired;
     if (finished(found->state)) return ClaimVerdict::replay;
     if (found->state == CommandState::needs_reconciliation) return ClaimVerdict::needs_reconciliation;
@@ -76,12 +77,12 @@ Status Claim::finish(Transaction& tx, CommandState state, const Reply& reply, Du
     }
     store([&tx](const auto&... values) { tx.post_ahead(values...); });
     tx.post_ahead(statements_->claim_lock, identity_->lock());
-    tx.settle_by_rerun();
+    if (!SEMEL_MUTANT("absence_believed_after_one_flush")) tx.settle_by_rerun();
     return {};
 }
 
 Result<std::optional<Record>> Claim::wait_and_look(Transaction& tx) const {
-    tx.post(statements_->claim_wait, identity_->lock());
+    if (!SEMEL_MUTANT("resolved_without_lock")) tx.post(statements_->claim_wait, identity_->lock());
     const Rows rows = SEMEL_TRY(tx.execute(statements_->record_look, BytesView(identity_->digest())));
     return record_from(rows);
 }

@@ -1,5 +1,6 @@
 #include "semel/idempotency/identity.hpp"
 
+#include "semel/base/mutant.hpp"
 #include "semel/db/lock_key.hpp"
 
 #include <algorithm>
@@ -13,8 +14,8 @@ constexpr std::size_t command_id_bytes = 16;
 Digest digest_of(const Tenant& tenant, const Caller& caller, const Operation& operation, const Key& key) {
     Sha256 sha;
     sha.add_part(bytes_of("semel.identity"));
-    for (const std::string* part : {&tenant.text(), &caller.text(), &operation.text(), &key.text()})
-        sha.add_part(bytes_of(*part));
+    if (!SEMEL_MUTANT("identity_without_tenant")) sha.add_part(bytes_of(tenant.text()));
+    for (const std::string* part : {&caller.text(), &operation.text(), &key.text()}) sha.add_part(bytes_of(*part));
     return std::move(sha).finish();
 }
 

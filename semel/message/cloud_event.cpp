@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <utility>
+
 namespace semel {
 namespace {
 
@@ -58,9 +60,13 @@ Result<std::vector<CloudEventAttribute>> cloud_event_attributes(const Message& m
                                          {"datacontenttype", "application/json"}};
     if (!message.tenant.empty()) all.push_back({"tenant", message.tenant});
     if (message.aggregate.version) all.push_back({"aggregateversion", std::to_string(*message.aggregate.version)});
-    for (const char* name : {"traceparent", "tracestate"})
-        if (const auto found = headers.find(name); found != headers.end() && found->is_string())
-            all.push_back({name, found->get<std::string>()});
+    // By the name in our headers, and by the one that the specification allows.
+    constexpr std::pair<const char*, const char*> carried[] = {
+        {"traceparent", "traceparent"}, {"tracestate", "tracestate"}, {"correlationId", "correlationid"}};
+    for (const auto& [header, attribute] : carried)
+        if (const auto found = headers.find(header);
+            found != headers.end() && found->is_string() && !found->get_ref<const std::string&>().empty())
+            all.push_back({attribute, found->get<std::string>()});
     for (const CloudEventAttribute& one : all) {
         if (one.value.empty()) return fail(Fault::rejected, fmt::format("the attribute {} is empty", one.name));
         if (!printable(one.value))

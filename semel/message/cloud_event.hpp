@@ -21,7 +21,7 @@ struct CloudEventAttribute {
 };
 
 /// The attributes of a message by CloudEvents 1.0: specversion, id, source, type, subject (aggregate type/id), time,
-/// datacontenttype, and the extensions tenant, aggregateversion, traceparent and tracestate where there are any. The
+/// datacontenttype, and the extensions tenant, aggregateversion, traceparent, tracestate and correlationid where there are any. The
 /// order is always the same. An Error (`rejected`): the message can never be told as a CloudEvent.
 [[nodiscard]] Result<std::vector<CloudEventAttribute>> cloud_event_attributes(const Message& message,
                                                                               const CloudEventOptions& options);

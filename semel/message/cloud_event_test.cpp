@@ -15,7 +15,7 @@ Message message() {
             .aggregate = {.type = "order", .id = "o-1", .version = 7},
             .type = "order.created",
             .payload = R"({"id":"o-1", "total": 1.10})",
-            .headers = R"({"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","other":1})",
+            .headers = R"({"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","other":1,"correlationId":"req-1"})",
             .created_at = Timestamp(sys_days(2026y / 2 / 3) + 4h + 5min + 6s + 7us),
             .position = 1,
             .partition = 2};
@@ -40,7 +40,8 @@ TEST(CloudEvent, HasTheRequiredAttributesAndOurExtensions) {
         {"datacontenttype", "application/json"},
         {"tenant", "shop"},
         {"aggregateversion", "7"},
-        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}};
+        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+        {"correlationid", "req-1"}};
     EXPECT_EQ(named(cloud_event_attributes(message(), options).value()), expected);
 }
 
@@ -50,7 +51,7 @@ TEST(CloudEvent, LeavesOutWhatThereIsNot) {
     plain.aggregate.version.reset();
     plain.headers = "{}";
     const auto names = named(cloud_event_attributes(plain, options).value());
-    for (const char* absent : {"tenant", "aggregateversion", "traceparent", "tracestate"})
+    for (const char* absent : {"tenant", "aggregateversion", "traceparent", "tracestate", "correlationid"})
         EXPECT_FALSE(names.contains(absent)) << absent;
     EXPECT_EQ(names.size(), 7U);
 }

@@ -52,9 +52,11 @@ Result<Partitions::Tended> Partitions::tend(Deadline deadline) {
         tx.post(statements_.forget);
         tx.post(statements_.seen, relay_, name_, lease_milliseconds_);
         const Rows count = SEMEL_TRY(tx.execute(statements_.count));
-        const auto relays = static_cast<std::size_t>(SEMEL_TRY(count.scalar<std::int64_t>()));
+        const auto relays = static_cast<std::size_t>(SEMEL_TRY(count.front().get<std::int64_t>(0)));
+        const bool polled = SEMEL_TRY(count.front().get<bool>(1));
         Tended tended;
-        tended.share = fair_share(partition_count, relays);
+        // Where events leave through the log, whoever streams has all partitions and this one none.
+        tended.share = polled ? fair_share(partition_count, relays) : 0;
         const Rows renewed = SEMEL_TRY(tx.execute(statements_.renew, relay_, lease_milliseconds_));
         SEMEL_TRY(add(tended.held, renewed));
         if (tended.held.size() > tended.share) {
@@ -66,6 +68,7 @@ Result<Partitions::Tended> Partitions::tend(Deadline deadline) {
             const Rows taken = SEMEL_TRY(tx.execute(statements_.take, relay_, lease_milliseconds_, missing));
             SEMEL_TRY(add(tended.held, taken));
         }
+        if (!polled) tended.share = partition_count;  // It looks again soon, should that change.
         return tended;
     });
     if (!outcome.committed()) return fail(std::move(outcome).error().within("tend the partitions"));

@@ -105,23 +105,27 @@ Result<PendingBatch> Pending::read(std::span<const HeldPartition> partitions, st
 
 Status Pending::settle(const Settlement& settlement, Deadline deadline) const {
     auto outcome = transact(*database_, repeatable(deadline), [&](Transaction& tx) -> Status {
-        tx.post(statements_.plan);
-        if (!settlement.acknowledged.empty())
-            tx.post(statements_.remove, numbers(std::span(settlement.acknowledged), std::identity()));
-        for (const Failure& one : settlement.failures) {
-            const auto delay = std::chrono::ceil<std::chrono::milliseconds>(one.delay).count();
-            tx.post(statements_.fail, one.pending_id, one.attempts, delay, kept(one.reason), one.under.partition,
-                    relay_, one.under.epoch);
-        }
-        for (const Parking& one : settlement.parked) {
-            tx.post(statements_.park, one.pending_id, one.attempts, kept(one.reason), one.blocks, one.under.partition,
-                    relay_, one.under.epoch, one.follows);
-            tx.post(statements_.park_remove, one.pending_id, one.under.partition, relay_, one.under.epoch);
-        }
+        post_settlement(tx, settlement);
         return {};
     });
     if (!outcome.committed()) return semel::fail(std::move(outcome).error().within("settle what was published"));
     return {};
+}
+
+void Pending::post_settlement(Transaction& tx, const Settlement& settlement) const {
+    tx.post(statements_.plan);
+    if (!settlement.acknowledged.empty())
+        tx.post(statements_.remove, numbers(std::span(settlement.acknowledged), std::identity()));
+    for (const Failure& one : settlement.failures) {
+        const auto delay = std::chrono::ceil<std::chrono::milliseconds>(one.delay).count();
+        tx.post(statements_.fail, one.pending_id, one.attempts, delay, kept(one.reason), one.under.partition, relay_,
+                one.under.epoch);
+    }
+    for (const Parking& one : settlement.parked) {
+        tx.post(statements_.park, one.pending_id, one.attempts, kept(one.reason), one.blocks, one.under.partition,
+                relay_, one.under.epoch, one.follows);
+        tx.post(statements_.park_remove, one.pending_id, one.under.partition, relay_, one.under.epoch);
+    }
 }
 
 }  // namespace semel

@@ -2,6 +2,7 @@
 
 #include "semel/db/catalogue.hpp"
 #include "semel/db/database.hpp"
+#include "semel/db/transaction.hpp"
 #include "semel/message/message.hpp"
 #include "semel/outbox/partitions.hpp"
 
@@ -68,6 +69,8 @@ public:
     /// Writes everything down in one transaction; doing it again changes nothing. Acknowledged rows are deleted whoever
     /// holds their partition; failures and parkings of a partition that changed hands are left out.
     [[nodiscard]] Status settle(const Settlement& settlement, Deadline deadline) const;
+    /// The same as part of a transaction.
+    void post_settlement(Transaction& tx, const Settlement& settlement) const;
 
 private:
     struct Statements {

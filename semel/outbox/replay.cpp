@@ -1,5 +1,6 @@
 #include "semel/outbox/replay.hpp"
 
+#include "semel/base/failpoint.hpp"
 #include "semel/db/transact.hpp"
 #include "semel/outbox/uuids.hpp"
 
@@ -15,15 +16,15 @@ std::optional<std::int64_t> microseconds(const std::optional<Timestamp>& time) {
 
 }  // namespace
 
-Result<Replay> Replay::of(Database& database) {
+Result<EventReplay> EventReplay::of(Database& database) {
     const Catalogue& catalogue = database.catalogue();
     const Statements statements{.find = SEMEL_TRY(catalogue.find("outbox_replay_find")),
                                 .insert = SEMEL_TRY(catalogue.find("outbox_replay_insert")),
                                 .audit = SEMEL_TRY(catalogue.find("outbox_audit_write"))};
-    return Replay(database, statements);
+    return EventReplay(database, statements);
 }
 
-Result<ReplayPlan> Replay::find(const ReplayFilter& filter, Deadline deadline) const {
+Result<ReplayPlan> EventReplay::find(const ReplayFilter& filter, Deadline deadline) const {
     TransactOptions options;
     options.deadline = deadline;
     options.transaction.access = Access::read_only;
@@ -44,12 +45,14 @@ Result<ReplayPlan> Replay::find(const ReplayFilter& filter, Deadline deadline) c
     return std::move(outcome).value();
 }
 
-Outcome<std::int64_t> Replay::send(std::span<const Uuid> events, const OutboxAudit& audit, Deadline deadline) const {
+Outcome<std::int64_t> EventReplay::send(std::span<const Uuid> events, const OutboxAudit& audit,
+                                        Deadline deadline) const {
     const std::string list = uuids(events);
     TransactOptions options;
     options.deadline = deadline;
     return transact(*database_, options, [&](Transaction& tx) -> Result<std::int64_t> {
         const Rows sent = SEMEL_TRY(tx.execute(statements_.insert, list));
+        SEMEL_FAILPOINT("outbox.before_replay");
         post_audit(tx, statements_.audit, audit, sent.affected());
         return sent.affected();
     });

@@ -31,9 +31,9 @@ struct ReplayPlan {
 
 /// Sends events once more that have left already. They go out under their own ids: whoever keeps an inbox takes them for
 /// repeats for as long as it remembers them. What is pending or parked is left to the relay and to redrive. Thread-safe.
-class Replay {
+class EventReplay {
 public:
-    [[nodiscard]] static Result<Replay> of(Database& database);
+    [[nodiscard]] static Result<EventReplay> of(Database& database);
 
     /// Looks, and changes nothing.
     [[nodiscard]] Result<ReplayPlan> find(const ReplayFilter& filter, Deadline deadline) const;
@@ -47,7 +47,7 @@ private:
     struct Statements {
         Sql find, insert, audit;
     };
-    Replay(Database& database, const Statements& statements) : database_(&database), statements_(statements) {}
+    EventReplay(Database& database, const Statements& statements) : database_(&database), statements_(statements) {}
 
     Database* database_;
     Statements statements_;

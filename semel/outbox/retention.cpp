@@ -1,5 +1,6 @@
 #include "semel/outbox/retention.hpp"
 
+#include "semel/base/failpoint.hpp"
 #include "semel/db/transact.hpp"
 #include "semel/outbox/uuids.hpp"
 
@@ -28,6 +29,7 @@ Outcome<OutboxRetention::Batch> OutboxRetention::prune(Duration age, const Uuid&
         if (found.empty()) return Batch{.last = after};
         // A statement of its own, which sees what was committed until the locks were granted.
         const Rows removed = SEMEL_TRY(tx.execute(statements_.remove, uuids(found)));
+        SEMEL_FAILPOINT("outbox.before_prune");
         post_audit(tx, statements_.audit, audit, removed.affected());
         return Batch{.deleted = removed.affected(), .last = found.back(), .more = found.size() == limit};
     });

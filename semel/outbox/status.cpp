@@ -29,8 +29,45 @@ Result<RelayStatus> relay_from(const Row& row) {
                        .alive = SEMEL_TRY(row.get<bool>(3))};
 }
 
+/// Why nothing leaves, or the log piles up.
+std::string trouble_of(const FeedStatus& feed, bool made, bool appends_stream, std::string_view wal_status) {
+    const bool polled = feed.mode == "polling";
+    if (polled && appends_stream)
+        return "appends go through the log, but the outbox is polled: what is appended does not leave";
+    if (polled && feed.slot_exists)
+        return "the slot " + feed.slot +
+               " is left over and keeps the server's log: drop it, or start a relay with --cdc";
+    if (polled) return "";
+    if (made && !feed.slot_exists)
+        return "the slot " + feed.slot + " is gone: nothing leaves until a relay with --cdc makes it anew";
+    if (wal_status == "lost")
+        return "the slot " + feed.slot + " was invalidated: nothing leaves until a relay with --cdc makes it anew";
+    if (!feed.slot_active) return "nobody streams: nothing leaves until a relay runs with --cdc";
+    if (wal_status == "unreserved")
+        return "the slot " + feed.slot + " is about to be invalidated: its relay lags behind max_slot_wal_keep_size";
+    return "";
+}
+
+/// The columns of outbox_status_feed.sql.
+Result<FeedStatus> feed_from(const Row& row) {
+    FeedStatus feed;
+    feed.mode = SEMEL_TRY(row.get<std::string>(0));
+    feed.slot = SEMEL_TRY(row.get<std::optional<std::string>>(1)).value_or("");
+    const bool made = SEMEL_TRY(row.get<bool>(2));
+    feed.slot_exists = SEMEL_TRY(row.get<bool>(3));
+    feed.slot_active = SEMEL_TRY(row.get<bool>(4));
+    const auto wal_status = SEMEL_TRY(row.get<std::string>(5));
+    feed.retained_bytes = SEMEL_TRY(row.get<std::optional<std::int64_t>>(6));
+    if (const auto ago = SEMEL_TRY(row.get<std::optional<std::int64_t>>(7)))
+        feed.streamed_ago = std::chrono::microseconds(*ago);
+    feed.slots_lost = SEMEL_TRY(row.get<std::int64_t>(8));
+    const bool appends_stream = SEMEL_TRY(row.get<bool>(9));
+    feed.trouble = trouble_of(feed, made, appends_stream, wal_status);
+    return feed;
+}
+
 struct Statements {
-    Sql partitions, oldest, parked, relays;
+    Sql partitions, oldest, parked, relays, feed;
 };
 
 Result<OutboxStatus> read(Transaction& tx, const Statements& statements) {
@@ -41,6 +78,8 @@ Result<OutboxStatus> read(Transaction& tx, const Statements& statements) {
         status.pending += one.pending;
         status.waiting += one.waiting;
     }
+    const Rows feed = SEMEL_TRY(tx.execute(statements.feed));
+    status.feed = SEMEL_TRY(feed_from(feed.front()));
     const Rows oldest = SEMEL_TRY(tx.execute(statements.oldest));
     if (!oldest.empty()) status.oldest_age = SEMEL_TRY(microseconds(oldest.front(), 0));
     const Rows parked = SEMEL_TRY(tx.execute(statements.parked));
@@ -60,7 +99,8 @@ Result<OutboxStatus> outbox_status(Database& database, Deadline deadline) {
     const Statements statements{.partitions = SEMEL_TRY(catalogue.find("outbox_status_partitions")),
                                 .oldest = SEMEL_TRY(catalogue.find("outbox_status_oldest")),
                                 .parked = SEMEL_TRY(catalogue.find("outbox_status_parked")),
-                                .relays = SEMEL_TRY(catalogue.find("outbox_status_relays"))};
+                                .relays = SEMEL_TRY(catalogue.find("outbox_status_relays")),
+                                .feed = SEMEL_TRY(catalogue.find("outbox_status_feed"))};
     TransactOptions options;
     options.deadline = deadline;
     options.transaction.access = Access::read_only;

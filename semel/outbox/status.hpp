@@ -29,7 +29,21 @@ struct RelayStatus {
     std::int64_t partitions = 0;  ///< Under its lease.
 };
 
+/// How events leave, and what is wrong with it.
+struct FeedStatus {
+    std::string mode = "polling";  ///< "polling", "cdc" (through the server's log), or "leaving" (no longer).
+    std::string slot;              ///< Empty where there never was one.
+    bool slot_exists = false;
+    bool slot_active = false;
+    std::optional<std::int64_t> retained_bytes;  ///< Of the log, which the slot keeps the server from deleting.
+    std::optional<Duration> streamed_ago;        ///< When a relay was last heard of that streams.
+    std::int64_t slots_lost = 0;                 ///< Since the outbox was made.
+    /// What someone must do something about, for people; empty: nothing.
+    std::string trouble;
+};
+
 struct OutboxStatus {
+    FeedStatus feed;
     std::int64_t pending = 0;
     std::int64_t waiting = 0;
     std::optional<Duration> oldest_age;  ///< Of the first event that has still to leave.

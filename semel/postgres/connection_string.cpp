@@ -34,6 +34,10 @@ std::string safe_complaint(std::string_view complaint, std::string_view text) {
     const bool secret = may_hold_password(text);
     std::string safe;
     std::optional<std::size_t> place;
+    // With a quotation mark in the string itself nobody can tell where libpq's quotation ends.
+    if (secret && text.find('"') != std::string_view::npos)
+        return std::string(complaint.substr(0, complaint.find('"'))) +
+               "… (it is not shown, for it may hold a password)";
     while (!complaint.empty()) {
         const std::size_t open = complaint.find('"');
         const std::size_t close = open == std::string_view::npos ? open : complaint.find('"', open + 1);

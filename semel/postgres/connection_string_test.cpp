@@ -79,7 +79,8 @@ INSTANTIATE_TEST_SUITE_P(ConnectionString, MalformedWithPassword,
                                            "postgres://ann:x@hunter2@one/shop", "password=no hunter2 host=one",
                                            "password='hunter2 host=one", "postgres://one/shop?password=hunter2&hots=1",
                                            "postgres://ann:hunter2@[::1/shop", "host=one passwrod=hunter2",
-                                           "postgres://ann:hunter2@one:port/shop"));
+                                           "postgres://ann:hunter2@one:port/shop", R"(shop"://ann:hunter2@one)",
+                                           R"(password=x"y hunter2)"));
 
 TEST(ConnectionString, FindsTheSqlstateInARefusal) {
     EXPECT_EQ(

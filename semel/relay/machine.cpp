@@ -1,5 +1,7 @@
 #include "semel/relay/machine.hpp"
 
+#include "semel/base/mutant.hpp"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -162,7 +164,8 @@ void RelayMachine::published(std::span<const Status> answers, Instant now) {
     parked_.clear();
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         const PendingEvent& event = batch_[i];
-        if (const Status one = answer(i); one)
+        if (const Status one = answer(i);
+            one || (SEMEL_MUTANT("unknown_is_acknowledged") && one.error().fault == Fault::unknown))
             settlement_.acknowledged.push_back(event.pending_id);
         else if (stopped.insert(event.aggregate).second)
             refused(event, messages_[i].aggregate.type, one.error(), sink_is_there);

@@ -2,40 +2,34 @@
 
 #include "semel/base/failpoint.hpp"
 #include "semel/base/log.hpp"
+#include "semel/base/mutant.hpp"
+#include "semel/relay/polling_feed.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace semel {
-namespace {
-
-/// Chance alone: a relay that comes back is another one, and must not be taken for the owner it once was.
-Uuid new_relay_id(Clock& clock, Random& random) { return UuidGenerator(clock, random).next(); }
-
-}  // namespace
 
 Result<std::unique_ptr<Relay>> Relay::create(Database& database, Sink& sink, Doorbell& doorbell, RelayOptions options) {
     SEMEL_TRY(check(options.rules));
-    options.database_limit = std::min(options.database_limit, options.rules.lease / 3);
-    const Uuid id = new_relay_id(database.clock(), database.random());
-    auto partitions = SEMEL_TRY(Partitions::of(database, id, options.name, options.rules.lease));
-    auto pending = SEMEL_TRY(Pending::of(database, id));
-    const auto statements = SEMEL_TRY(Statements::from(database.catalogue()));
-    return std::unique_ptr<Relay>(
-        new Relay(database, sink, doorbell, std::move(options), std::move(partitions), std::move(pending), statements));
+    auto feed = SEMEL_TRY(PollingFeed::create(database, doorbell, options.name, options.rules.lease));
+    return create(database, sink, std::move(feed), std::move(options));
 }
 
-Relay::Relay(Database& database, Sink& sink, Doorbell& doorbell, RelayOptions options, Partitions partitions,
-             Pending pending, const Statements& statements)
+Result<std::unique_ptr<Relay>> Relay::create(Database& database, Sink& sink, std::unique_ptr<Feed> feed,
+                                             RelayOptions options) {
+    SEMEL_TRY(check(options.rules));
+    options.database_limit = std::min(options.database_limit, options.rules.lease / 3);
+    return std::unique_ptr<Relay>(new Relay(database, sink, std::move(feed), std::move(options)));
+}
+
+Relay::Relay(Database& database, Sink& sink, std::unique_ptr<Feed> feed, RelayOptions options)
     : database_(&database),
       sink_(&sink),
-      doorbell_(&doorbell),
       options_(std::move(options)),
-      partitions_(std::move(partitions)),
-      pending_(std::move(pending)),
-      barrier_(database, statements),
+      feed_(std::move(feed)),
       machine_(options_.rules, database.random()),
-      heard_(doorbell.rings()) {}
+      heard_(feed_->doorbell().rings()) {}
 
 void Relay::start() {
     SEMEL_ASSERT(!thread_.joinable() && "the relay runs already");
@@ -56,7 +50,7 @@ void Relay::run(const std::stop_token& stop) {
         const auto wait = act(machine_.next(now()));
         if (!wait) continue;
         if (wait->for_bell)
-            doorbell_->wait(heard_, wait->until, stop);
+            feed_->doorbell().wait(heard_, wait->until, stop);
         else
             std::ignore = database_->clock().sleep(wait->until, stop);
     }
@@ -83,7 +77,7 @@ bool Relay::step() {
 }
 
 std::optional<relay_action::Wait> Relay::act(const RelayAction& action) {
-    if (const std::uint64_t rings = doorbell_->rings(); rings != heard_) {
+    if (const std::uint64_t rings = feed_->doorbell().rings(); rings != heard_) {
         heard_ = rings;
         machine_.ring();
         // Whatever was asked for is still right; a wait for the bell is over.
@@ -100,7 +94,7 @@ std::optional<relay_action::Wait> Relay::act(const RelayAction& action) {
 
 void Relay::tend() {
     const Instant begun = now();
-    auto tended = partitions_.tend(soon());
+    auto tended = feed_->tend(soon());
     if (!tended) return database_failed(tended.error());
     SEMEL_FAILPOINT("relay.lease_taken");
     machine_.tended(begun, std::move(tended->held), tended->share, now());
@@ -108,12 +102,14 @@ void Relay::tend() {
 }
 
 void Relay::read(const relay_action::ReadPending& action) {
-    const Deadline deadline = soon();
-    auto batch = pending_.read(action.partitions, action.each, deadline);
+    auto batch = feed_->read(action.partitions, action.each, soon());
     if (!batch) return database_failed(batch.error());
     SEMEL_FAILPOINT("relay.after_read");
-    if (batch->replicated && !batch->events.empty())
-        if (const Status passed = barrier_.pass(deadline); !passed) return database_failed(passed.error());
+    if (SEMEL_MUTANT("settled_before_publish")) {
+        Settlement early;
+        for (const PendingEvent& one : batch->events) early.acknowledged.push_back(one.pending_id);
+        std::ignore = feed_->settle(early, soon());
+    }
     machine_.read(std::move(batch->events), std::move(batch->messages), now());
 }
 
@@ -128,7 +124,7 @@ void Relay::publish(const relay_action::Publish& action) {
 void Relay::settle() {
     SEMEL_FAILPOINT("relay.before_settle");
     const Settlement& settlement = machine_.settlement();
-    if (const Status settled = pending_.settle(settlement, soon()); !settled) return database_failed(settled.error());
+    if (const Status settled = feed_->settle(settlement, soon()); !settled) return database_failed(settled.error());
     SEMEL_FAILPOINT("relay.after_settle");
     acknowledged_ += settlement.acknowledged.size();
     failed_ += settlement.failures.size();
@@ -138,7 +134,7 @@ void Relay::settle() {
 }
 
 void Relay::leave() {
-    if (const Status left = partitions_.leave(soon()); !left) return database_failed(left.error());
+    if (const Status left = feed_->leave(soon()); !left) return database_failed(left.error());
     machine_.left();
     held_ = 0;
 }

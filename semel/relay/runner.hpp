@@ -1,10 +1,8 @@
 #pragma once
 
 #include "semel/db/database.hpp"
-#include "semel/idempotency/barrier.hpp"
-#include "semel/outbox/partitions.hpp"
-#include "semel/outbox/pending.hpp"
 #include "semel/relay/doorbell.hpp"
+#include "semel/relay/feed.hpp"
 #include "semel/relay/machine.hpp"
 #include "semel/sink/sink.hpp"
 
@@ -41,9 +39,12 @@ struct RelayReport {
 /// nothing. No transaction is open while it talks to the sink.
 class Relay {
 public:
-    /// The database, the sink and the doorbell must outlive it.
+    /// Polls. The database, the sink and the doorbell must outlive it.
     [[nodiscard]] static Result<std::unique_ptr<Relay>> create(Database& database, Sink& sink, Doorbell& doorbell,
                                                                RelayOptions options = {});
+    /// Takes its events from `feed`, which must have been made with the same lease.
+    [[nodiscard]] static Result<std::unique_ptr<Relay>> create(Database& database, Sink& sink,
+                                                               std::unique_ptr<Feed> feed, RelayOptions options = {});
     ~Relay() { stop(); }
     Relay(const Relay&) = delete;
     Relay& operator=(const Relay&) = delete;
@@ -62,11 +63,10 @@ public:
     }
 
     [[nodiscard]] RelayReport report() const noexcept;
-    [[nodiscard]] const Uuid& id() const noexcept { return partitions_.relay(); }
+    [[nodiscard]] const Uuid& id() const noexcept { return feed_->relay(); }
 
 private:
-    Relay(Database& database, Sink& sink, Doorbell& doorbell, RelayOptions options, Partitions partitions,
-          Pending pending, const Statements& statements);
+    Relay(Database& database, Sink& sink, std::unique_ptr<Feed> feed, RelayOptions options);
 
     void run(const std::stop_token& stop);
     void drain();
@@ -83,11 +83,8 @@ private:
 
     Database* database_;
     Sink* sink_;
-    Doorbell* doorbell_;
     RelayOptions options_;
-    Partitions partitions_;
-    Pending pending_;
-    Barrier barrier_;
+    std::unique_ptr<Feed> feed_;
     RelayMachine machine_;
     std::uint64_t heard_ = 0;
     bool stepped_ = false;  ///< Worked on a caller's thread, and has not drained since.

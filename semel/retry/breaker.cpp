@@ -1,5 +1,7 @@
 #include "semel/retry/breaker.hpp"
 
+#include "semel/base/mutant.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -81,7 +83,7 @@ Breaker::Permit Breaker::acquire_carefully(Instant now) noexcept {
     std::uint64_t under_way = 0;
     Probe* free = nullptr;
     for (Probe& probe : probes_) {
-        if (probe.id != 0 && now >= probe.expires) probe.id = 0;
+        if (probe.id != 0 && now >= probe.expires && !SEMEL_MUTANT("half_open_permit_leaked")) probe.id = 0;
         if (probe.id != 0) {
             ++under_way;
         } else {
@@ -103,7 +105,7 @@ Duration Breaker::admits_in(Instant now) const noexcept {
     std::uint64_t under_way = 0;
     Instant soonest = Instant::max();
     for (const Probe& probe : probes_) {
-        if (probe.id == 0 || now >= probe.expires) continue;
+        if (probe.id == 0 || (now >= probe.expires && !SEMEL_MUTANT("half_open_permit_leaked"))) continue;
         ++under_way;
         soonest = std::min(soonest, probe.expires);
     }
@@ -132,7 +134,7 @@ void Breaker::on_failure(std::uint64_t generation, std::uint64_t probe, const Er
 
 void Breaker::on_return(std::uint64_t generation, std::uint64_t probe) noexcept {
     const std::lock_guard guard(mutex_);
-    static_cast<void>(take_back(generation, probe));
+    if (!SEMEL_MUTANT("half_open_permit_leaked")) static_cast<void>(take_back(generation, probe));
 }
 
 /// Frees the permit's place. False if the permit is from before a change of state, or was taken

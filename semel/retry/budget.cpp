@@ -1,5 +1,7 @@
 #include "semel/retry/budget.hpp"
 
+#include "semel/base/mutant.hpp"
+
 #include <string>
 
 namespace semel {
@@ -88,10 +90,11 @@ std::int64_t Budget::left_locked(std::uint32_t epoch) const noexcept {
     for (const Spent& slot : spent_) {
         if (in_window(slot.epoch)) retries += slot.retries;
     }
+    const std::int64_t percent = SEMEL_MUTANT("budget_rounds_up") ? percent_max : spec_.retry_percent;
     // One per cent of a retry is ten thousandths; a floor per second times thousandths of a second
     // is in thousandths of a retry already.
     return std::int64_t{spec_.floor_per_second} * thousandths(spec_.window) +
-           first_tries * spec_.retry_percent * (retry_cost / 100) - retries * retry_cost;
+           first_tries * percent * (retry_cost / 100) - retries * retry_cost;
 }
 
 }  // namespace semel

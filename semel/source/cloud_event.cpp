@@ -79,10 +79,14 @@ std::optional<StructuredEvent> read_structured_event(std::string_view body) {
     if (body.starts_with(byte_order_mark)) body.remove_prefix(byte_order_mark.size());
     const json document = json::parse(body, nullptr, false);
     if (!document.is_object() || !document.contains("specversion")) return std::nullopt;
+    if (const auto id = document.find("id"); id == document.end() || !id->is_string()) return std::nullopt;
     StructuredEvent event;
-    for (const auto& [name, value] : document.items())
-        if (name != "data" && name != "data_base64" && !value.is_null())
-            event.attributes[lower_case(name)] = value.is_string() ? value.get<std::string>() : value.dump();
+    for (const auto& [name, value] : document.items()) {
+        if (name == "data" || name == "data_base64" || value.is_null()) continue;
+        // No attribute has parts, by the specification; and writing deep ones down would need as deep a stack.
+        if (value.is_structured()) return std::nullopt;
+        event.attributes[lower_case(name)] = value.is_string() ? value.get<std::string>() : value.dump();
+    }
     if (const auto coded = document.find("data_base64"); coded != document.end()) {
         auto bytes = bytes_of_base64(*coded);
         if (!bytes) return std::nullopt;

@@ -67,6 +67,9 @@ TEST(ReceivedCloudEvent, WhatCannotBeReadArrivesAsItIs) {
         EXPECT_EQ(received.id, "");
         EXPECT_EQ(received.payload, document);
     }
+    const std::string deep =
+        R"({"specversion":"1.0","id":"1","a":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+    EXPECT_EQ(structured(deep).payload, deep) << "no attribute has parts";
     const auto plain = received_cloud_event(Headers{{"X-Own", "1"}}, "ce-", "hello");
     EXPECT_EQ(plain.id, "");
     EXPECT_EQ(plain.key, "");

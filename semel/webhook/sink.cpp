@@ -1,9 +1,9 @@
 #include "semel/webhook/sink.hpp"
 
 #include "semel/base/assert.hpp"
+#include "semel/sink/lanes.hpp"
 #include "semel/webhook/address.hpp"
 #include "semel/webhook/exchange.hpp"
-#include "semel/webhook/lanes.hpp"
 
 #include <arpa/inet.h>
 

@@ -215,7 +215,7 @@ TEST_P(OutboxCommand, NeverDeletesAnEventThatIsBeingReplayed) {
     append(aggregates);
     run(sqlite() ? "DELETE FROM semel_outbox_pending" : "DELETE FROM semel.outbox_pending");
     make_old();
-    const auto replay = Replay::of(*database).value();
+    const auto replay = EventReplay::of(*database).value();
     const auto retention = OutboxRetention::of(*database).value();
     const OutboxAudit replays{.id = new_uuid(), .action = "replay", .actor = "test", .detail = ""};
     const OutboxAudit prunes{.id = new_uuid(), .action = "prune", .actor = "test", .detail = ""};

@@ -186,7 +186,7 @@ protected:
         sweep_to_the_end(process);
         EXPECT_EQ(state(key), CommandState::needs_reconciliation);
     }
-    Outcome<> settled(std::string_view key, Settlement settlement, const Reply& reply) {
+    Outcome<> settled(std::string_view key, LeasedSettlement settlement, const Reply& reply) {
         return settle(*database, command(key).identity.command_id(), settlement, reply,
                       {.who = "ann", .reason = "asked the bank"}, soon());
     }
@@ -201,7 +201,7 @@ TEST_P(Settling, EndsACommandWithTheReplyThatAPersonGives) {
     Bank bank(Capability::neither);
     Process process;
     add_process(process, transfers(bank));
-    for (const Settlement settlement : {Settlement::confirmed, Settlement::failed}) {
+    for (const LeasedSettlement settlement : {LeasedSettlement::confirmed, LeasedSettlement::failed}) {
         const std::string key(name(settlement));
         leave_open(process, bank, key);
         const Reply reply{.status = 200, .body = "by hand", .headers = {{"ETag", "\"7\""}}};
@@ -209,7 +209,8 @@ TEST_P(Settling, EndsACommandWithTheReplyThatAPersonGives) {
         EXPECT_TRUE(outcome.committed()) << outcome.error().describe();
         const Answer given = answer(execute(process, key));
         EXPECT_EQ(given.reply, reply);
-        EXPECT_EQ(state(key), settlement == Settlement::confirmed ? CommandState::succeeded : CommandState::failed);
+        EXPECT_EQ(state(key),
+                  settlement == LeasedSettlement::confirmed ? CommandState::succeeded : CommandState::failed);
         EXPECT_TRUE(listed().commands.empty());
         EXPECT_TRUE(listed().calls.empty());
     }
@@ -223,7 +224,7 @@ TEST_P(Settling, LetsACommandGoOnWhosePersonKnowsThatNothingHappened) {
     add_process(process, transfers(bank));
     leave_open(process, bank, "k", Does::nothing_heard);
     EXPECT_EQ(bank.effects(), 0);
-    const auto outcome = settled("k", Settlement::rerun, {});
+    const auto outcome = settled("k", LeasedSettlement::rerun, {});
     EXPECT_TRUE(outcome.committed()) << outcome.error().describe();
     EXPECT_EQ(refused(execute(process, "k")), ClaimVerdict::in_progress);
     EXPECT_EQ(sweep(process).finished, 1) << "the next sweep runs it, without waiting";
@@ -238,22 +239,23 @@ TEST_P(Settling, IsRefusedForWhatNeedsNoPerson) {
     Process process;
     add_process(process, transfers(bank));
     answer(execute(process, "done"));
-    for (const Settlement settlement : {Settlement::confirmed, Settlement::failed, Settlement::rerun}) {
+    for (const LeasedSettlement settlement :
+         {LeasedSettlement::confirmed, LeasedSettlement::failed, LeasedSettlement::rerun}) {
         const auto outcome = settled("done", settlement, {});
         ASSERT_TRUE(outcome.not_committed());
         EXPECT_EQ(outcome.error().fault, Fault::rejected);
         EXPECT_TRUE(settled("missing", settlement, {}).not_committed());
     }
     leave_open(process, bank, "open");
-    EXPECT_TRUE(
-        settle(*database, command("open").identity.command_id(), Settlement::failed, {}, {}, soon()).not_committed())
+    EXPECT_TRUE(settle(*database, command("open").identity.command_id(), LeasedSettlement::failed, {}, {}, soon())
+                    .not_committed())
         << "nobody settles without a name and a reason";
-    EXPECT_TRUE(
-        settle_call(*database, listed().calls.at(0).call_id, Settlement::failed, {.who = "ann", .reason = "r"}, soon())
-            .not_committed())
+    EXPECT_TRUE(settle_call(*database, listed().calls.at(0).call_id, LeasedSettlement::failed,
+                            {.who = "ann", .reason = "r"}, soon())
+                    .not_committed())
         << "its command comes first";
-    EXPECT_TRUE(settled("open", Settlement::failed, {.status = 500}).committed());
-    EXPECT_TRUE(settled("open", Settlement::confirmed, {}).not_committed()) << "a second person comes too late";
+    EXPECT_TRUE(settled("open", LeasedSettlement::failed, {.status = 500}).committed());
+    EXPECT_TRUE(settled("open", LeasedSettlement::confirmed, {}).not_committed()) << "a second person comes too late";
     EXPECT_EQ(audited(), 1);
 }
 

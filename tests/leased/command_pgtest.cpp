@@ -252,7 +252,7 @@ TEST_P(LeasedCommand, KeepsARecordWithAnUnknownCallPastItsRetention) {
     const RetentionOptions retention{.tombstone = std::chrono::hours(1), .batch = 10};
     EXPECT_EQ(apply_retention(*database, retention, soon())->expired, 0);
     const SettledBy by{.who = "ann", .reason = "asked the bank"};
-    const auto settled = settle_call(*database, listed().calls[0].call_id, Settlement::confirmed, by, soon());
+    const auto settled = settle_call(*database, listed().calls[0].call_id, LeasedSettlement::confirmed, by, soon());
     EXPECT_TRUE(settled.committed()) << settled.error().describe();
     EXPECT_TRUE(listed().calls.empty());
     const auto after = apply_retention(*database, retention, soon());

@@ -101,8 +101,8 @@ void play(LeasedExecutor& leased, const std::string& scene) {
         return;
     }
     if (scene == "settle") {
-        std::ignore = settle(leased.database(), asked().identity.command_id(), Settlement::failed, {.status = 500},
-                             {.who = "ann", .reason = "r"}, {});
+        std::ignore = settle(leased.database(), asked().identity.command_id(), LeasedSettlement::failed,
+                             {.status = 500}, {.who = "ann", .reason = "r"}, {});
         return;
     }
     std::ignore = leased.execute(asked(), bytes_of("5"));

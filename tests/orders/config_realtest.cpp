@@ -85,6 +85,20 @@ TEST_F(OrdersConfig, AMistakeIsNamedByFileLineAndKeyWithWhatIsAllowed) {
     expect_refused("[callbacks.bank]\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n",
                    {"orders.toml:1:", "`callbacks.bank.tenant` is missing"});
     expect_refused("[callbacks.\"a b\"]\ntenant = \"shop\"\n", {"orders.toml:1:", "name of an integration"});
+    expect_refused("[consume]\nworkers = 2\n", {"orders.toml:1:", "`consume.webhook`", "`from`"});
+    expect_refused("[consume]\nwebhook = true\n", {"orders.toml:1:", "`consume.secret` is missing"});
+    expect_refused("[consume]\nwebhook = true\nworkers = 0\n", {"orders.toml:3:", "`consume.workers`", "from 1 to 64"});
+    expect_refused("[consume]\nfrom = \"nats://x\"\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n",
+                   {"orders.toml:1:", "`consume.secret`", "webhook = true"});
+    expect_refused("[consume]\nfrom = \"ftp://example.com\"\n", {"consume.from"});
+    expect_refused("[consume]\nfrom = \"nats://x\"\ntopic = \"x\"\n",
+                   {"orders.toml:3:", "`consume.topic`", "webhook", "workers"});
+    expect_refused(
+        "[callbacks.a]\ntenant = \"t\"\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n"
+        "[consume]\nwebhook = true\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\n",
+        {"orders.toml:4:", "`consume.secret`", "an integration"});
+    expect_refused("[relay]\nto = \"https://example.com/\"\nlease = \"1s\"\n",
+                   {"orders.toml:3:", "`relay.lease`", "\"3s\""});
     expect_refused("[tls]\ncert = \"x\"\n", {"orders.toml:2:", "`tls.cert`", "certificate"});
     expect_refused("drain = \"1s\"\ndrain = \"2s\"\n", {"orders.toml:2:"});
     expect_refused("this is no TOML", {"orders.toml:1:"});
@@ -108,6 +122,7 @@ TEST_F(OrdersConfig, TheGuideTellsOfEveryKey) {
     const std::string page{std::istreambuf_iterator<char>(guide), {}};
     for (const char* table :
          {"", "[tls]\n", "[limits]\n", "[retention]\n", "[quotes]\n", "[relay]\nto = \"https://example.com/\"\n",
+          "[consume]\nfrom = \"nats://example.com\"\n",
           "[callbacks.bank]\nsecret = \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"\ntenant = \"t\"\n"}) {
         const auto refused = run({"--db", sqlite(), "--listen", "127.0.0.1:0", "--config",
                                   write("orders.toml", std::string(table) + "nonsense = \"1h\"\n")});
@@ -157,7 +172,10 @@ TEST_F(OrdersConfig, AFileSaysEverythingAndTheCommandLineGoesFirst) {
                                "[quotes]\napproval_from = \"500\"\nsecond_approval_from = \"9000.50\"\n"
                                "validity = \"7d\"\nexpiry_pass = \"1s\"\n"
                                "[callbacks.bank]\ntenant = \"shop\"\n"
-                               "secret = [\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]\n";
+                               "secret = [\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]\n"
+                               "[consume]\nwebhook = true\nworkers = 3\n"
+                               "secret = [\"whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\"]\n"
+                               "[relay]\nto = \"https://hooks.example.com/\"\nlease = \"1m\"\n";
     auto service = Service::start({.config = config, .listen = "127.0.0.1:0"});
     ASSERT_TRUE(service) << service.error().describe();
     EXPECT_GT(service->port(), 0);

@@ -115,6 +115,46 @@ protected:
                                             : count("SELECT count(*) FROM semel.outbox_event WHERE type = $1", type);
     }
 
+    template <class... Values>
+    [[nodiscard]] std::string text(semel::Sql sql, const Values&... values) {
+        const auto outcome = semel::transact(database(), [&](semel::Transaction& tx) -> semel::Result<std::string> {
+            return SEMEL_TRY(tx.execute(sql, values...)).template scalar<std::string>();
+        });
+        EXPECT_TRUE(outcome.committed()) << outcome.error().describe();
+        return outcome.committed() ? outcome.value() : "";
+    }
+    /// The payload of the last event of this type that tells of this thing.
+    [[nodiscard]] std::string payload_of(std::string_view type, std::string_view aggregate_id) {
+        return GetParam() == Target::sqlite
+                   ? text(
+                         "SELECT payload FROM semel_outbox_event WHERE type = $1 AND aggregate_id = $2"
+                         " ORDER BY position DESC LIMIT 1",
+                         type, aggregate_id)
+                   : text(
+                         "SELECT payload FROM semel.outbox_event WHERE type = $1 AND aggregate_id = $2"
+                         " ORDER BY position DESC LIMIT 1",
+                         type, aggregate_id);
+    }
+    /// What a consumer has processed, and what it has set aside.
+    [[nodiscard]] std::int64_t inbox(std::string_view consumer) {
+        return GetParam() == Target::sqlite
+                   ? count("SELECT count(*) FROM semel_inbox_message WHERE consumer = $1", consumer)
+                   : count("SELECT count(*) FROM semel.inbox_message WHERE consumer = $1", consumer);
+    }
+    [[nodiscard]] std::int64_t parked(std::string_view consumer) {
+        return GetParam() == Target::sqlite
+                   ? count("SELECT count(*) FROM semel_inbox_parked WHERE consumer = $1", consumer)
+                   : count("SELECT count(*) FROM semel.inbox_parked WHERE consumer = $1", consumer);
+    }
+    /// Why.
+    [[nodiscard]] std::string parked_reason(std::string_view consumer, std::string_view message_id) {
+        return GetParam() == Target::sqlite
+                   ? text("SELECT reason FROM semel_inbox_parked WHERE consumer = $1 AND message_id = $2", consumer,
+                          message_id)
+                   : text("SELECT reason FROM semel.inbox_parked WHERE consumer = $1 AND message_id = $2", consumer,
+                          message_id);
+    }
+
     std::optional<semel::testing::TempDir> directory_;
     std::string address;
     std::optional<Service> service;

@@ -223,6 +223,45 @@ TEST(Fulfilment, NoTaskTakesAStepOnceItsOrderIsFinal) {
     }
 }
 
+TEST(Fulfilment, EverythingThatIsReadyIsBegunAtOnceAndTheOrderIsInProgress) {
+    const Fulfilment made = planned(3);
+    const auto progress = after_start(made);
+    ASSERT_TRUE(progress);
+    EXPECT_EQ(progress->event, "order.progressed");
+    EXPECT_EQ(progress->order.version, made.order.version + 1);
+    ASSERT_EQ(progress->tasks.size(), 3);
+    for (const TaskChange& change : progress->tasks) {
+        EXPECT_EQ(change.event, "task.started");
+        EXPECT_EQ(change.from, task_state::ready);
+        EXPECT_EQ(change.task.version, made.find(change.task.id)->version + 1);
+    }
+    const Fulfilment begun = apply(made, *progress);
+    EXPECT_EQ(begun.order.state, order_state::in_progress);
+    EXPECT_EQ(count_in(begun, task_state::running), 3);
+    expect_consistent(begun);
+    EXPECT_FALSE(after_start(begun)) << "there is nothing left to begin";
+    // What is begun can be done, fail, and be cancelled.
+    const Task& first = task_of(begun, task_kind::reserve);
+    for (const Step* step : {&task_step::complete, &task_step::fail})
+        EXPECT_FALSE(obstacle(*step, begun, first, first.version)) << step->event;
+    const Fulfilment gone = apply(begun, after_cancellation(begun));
+    EXPECT_EQ(count_in(gone, task_state::cancelled), gone.order.task_count);
+}
+
+TEST(Fulfilment, NothingIsBegunOfAnOrderThatIsFinalAndAHeldOneStaysHeld) {
+    const Fulfilment made = planned(2);
+    Fulfilment gone = made;
+    gone.order.state = order_state::cancelled;
+    EXPECT_FALSE(after_start(gone)) << "though two of its tasks look ready";
+    gone.order.state = order_state::completed;
+    EXPECT_FALSE(after_start(gone));
+    const Fulfilment held = apply(made, after_failure(made, task_of(made, task_kind::reserve), "none left"));
+    const auto progress = after_start(held);
+    ASSERT_TRUE(progress);
+    EXPECT_EQ(progress->order.state, order_state::held) << "until the task that failed is retried";
+    expect_consistent(apply(held, *progress));
+}
+
 TEST(Fulfilment, CountsAgreeAfterAnyStepsInAnyOrder) {
     semel::SeededRandom random(20'261'115);
     for (int round = 0; round < 300; ++round) {
@@ -231,8 +270,10 @@ TEST(Fulfilment, CountsAgreeAfterAnyStepsInAnyOrder) {
         for (int steps = 0; all.order.state != order_state::completed && steps < 400; ++steps) {
             const Task& task = all.tasks[random.next() % all.tasks.size()];
             const auto may = [&](const Step& step) { return !obstacle(step, all, task, task.version); };
-            const std::uint64_t wish = random.next() % 5;
-            if (wish < 2 && may(task_step::complete))
+            const std::uint64_t wish = random.next() % 6;
+            if (const auto started = wish == 5 ? after_start(all) : std::nullopt)
+                all = apply(all, *started);
+            else if (wish < 2 && may(task_step::complete))
                 all = apply(all, after_completion(all, task, task_step::complete));
             else if (wish == 2 && may(task_step::fail))
                 all = apply(all, after_failure(all, task, "chance"));

@@ -6,6 +6,7 @@
 #include "tests/orders/json_schema.hpp"
 #include "tests/orders/openapi_faults.hpp"
 #include "tests/orders/signed_callback.hpp"
+#include "tests/orders/signed_event.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -34,7 +35,8 @@ protected:
     void SetUp() override {
         OrdersTest::SetUp();
         if (IsSkipped() || HasFatalFailure()) return;
-        start({.config = "[quotes]\nexpiry_pass = \"100ms\"\n" + std::string(callback_config)});
+        start({.config =
+                   "[quotes]\nexpiry_pass = \"100ms\"\n" + std::string(callback_config) + std::string(consume_config)});
         journey.emplace([this](const HttpRequest& request) { return send(request); });
     }
 
@@ -81,10 +83,12 @@ protected:
     void walk_approvals();
     void walk_expiry();
     [[nodiscard]] std::string convert();
-    [[nodiscard]] std::string ready_task(const std::string& order) const;
+    [[nodiscard]] std::string ready_task(const std::string& order, const std::string& state = "READY") const;
+    void tell(const std::string& type, const std::string& order);
     void walk_fulfilment();
     void walk_assets(const std::string& order);
     void walk_repair_and_cancel();
+    void walk_events();
     void walk() {
         walk_payments();
         walk_cases();
@@ -93,6 +97,7 @@ protected:
         walk_expiry();
         walk_fulfilment();
         walk_repair_and_cancel();
+        walk_events();
     }
 
     std::optional<Journey> journey;
@@ -181,10 +186,10 @@ std::string OrdersOpenApi::convert() {
     return made.header("Location").value_or("");
 }
 
-/// The path of a task of the order that may be done; empty: there is none.
-std::string OrdersOpenApi::ready_task(const std::string& order) const {
+/// The path of a task of the order that may be done, or is in that state; empty: there is none.
+std::string OrdersOpenApi::ready_task(const std::string& order, const std::string& state) const {
     const HttpResponse tasks =
-        get("/api/v1/fulfillment-tasks?state=READY&orderId=" + order.substr(order.rfind('/') + 1));
+        get("/api/v1/fulfillment-tasks?state=" + state + "&orderId=" + order.substr(order.rfind('/') + 1));
     const json items = json::parse(tasks.body)["items"];
     return items.empty() ? "" : "/api/v1/fulfillment-tasks/" + items[0]["taskId"].get<std::string>();
 }
@@ -232,6 +237,32 @@ void OrdersOpenApi::walk_repair_and_cancel() {
     change(order, "repair", R"({"action":"SKIP_TASK","reason":"done by hand","taskId":")" + id + "\"}");
     change(order, "cancel", R"({"reason":"changed their mind"})");
     expect_conflict(order, "cancel", R"({"reason":"again"})");
+}
+
+/// Those who consume them are told what became of the order.
+void OrdersOpenApi::tell(const std::string& type, const std::string& order) {
+    const std::string payload = payload_of(type, order.substr(order.rfind('/') + 1));
+    const SignedEvent event{.id = key(), .type = type, .payload = payload};
+    EXPECT_EQ(send(event.request()).status, 204) << type;
+    HttpRequest forged = event.request();
+    forged.body += " ";
+    EXPECT_EQ(send(forged).status, 401) << type;
+}
+
+void OrdersOpenApi::walk_events() {
+    const std::string order = convert();
+    tell("order.created", order);
+    const std::string begun = ready_task(order, "RUNNING");
+    EXPECT_NE(begun, "");
+    change(begun, "complete", "{}");
+    for (std::string task = ready_task(order); !task.empty(); task = ready_task(order)) change(task, "complete", "{}");
+    tell("order.completed", order);
+    const HttpResponse all = get("/api/v1/invoices?orderId=" + order.substr(order.rfind('/') + 1));
+    const json items = json::parse(all.body)["items"];
+    ASSERT_EQ(items.size(), 1U) << all.body;
+    EXPECT_EQ(get("/api/v1/invoices/" + items[0]["invoiceId"].get<std::string>()).status, 200);
+    EXPECT_EQ(get(std::string("/api/v1/invoices/") + nobody).status, 404);
+    EXPECT_EQ(get("/api/v1/audit?resource=invoices/" + items[0]["invoiceId"].get<std::string>()).status, 200);
 }
 
 TEST_P(OrdersOpenApi, TheDocumentIsSoundInItselfAndOpenToEveryone) {

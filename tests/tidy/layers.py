@@ -8,7 +8,7 @@ from source import Finding, Source
 LAYERS = [
     ["base"],
     ["retry", "message", "contract"],
-    ["db", "sink", "source", "feed"],
+    ["db", "sink", "source", "feed", "storm"],
     ["idempotency", "outbox", "inbox", "call"],
     ["command", "relay", "consumer"],
     ["http"],
@@ -30,7 +30,11 @@ DRIVERS = {
 }
 
 # Turns an address into a driver, for programs. Nothing in the library includes it.
-WIRING = {"open": {"base", "retry", "db", "telemetry", *DRIVERS}}
+WIRING = {
+    "open": {"base", "retry", "db", "sink", "source", "telemetry", *DRIVERS},
+    # The feed that exists for one driver only: it reads that server's log.
+    "cdc": {"base", "retry", "message", "db", "idempotency", "outbox", "relay", "postgres", "telemetry"},
+}
 
 
 def reason_against(module: str, included: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from source import Finding, Source
 
-MACROS = {"SEMEL_TRY", "SEMEL_ASSERT", "SEMEL_FAILPOINT"}
+MACROS = {"SEMEL_TRY", "SEMEL_ASSERT", "SEMEL_FAILPOINT", "SEMEL_MUTANT"}
 LINES_MAX = 400  # Past this, ask what else lives in the file.
 
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)

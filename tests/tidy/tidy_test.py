@@ -68,7 +68,7 @@ class Layers(unittest.TestCase):
 
     def test_only_programs_include_the_wiring(self):
         for wiring in WIRING:
-            self.assertEqual(reason_against(wiring, "sqlite"), "")
+            self.assertEqual(reason_against(wiring, "postgres"), "")
             self.assertNotEqual(reason_against(wiring, "command"), "")
             for module in [*RANK, *DRIVERS]:
                 self.assertNotEqual(reason_against(module, wiring), "", f"{module} -> {wiring}")

@@ -4,8 +4,11 @@
 //     failure_codes_doc > docs/reference/failure-codes.md
 //     failure_codes_doc --check docs/reference/failure-codes.md
 
+#include "semel/kafka/classify.hpp"
 #include "semel/mariadb/failure_table.hpp"
+#include "semel/nats/failure_table.hpp"
 #include "semel/postgres/failure_table.hpp"
+#include "semel/rabbitmq/failure_table.hpp"
 #include "semel/retry/grpc_table.hpp"
 #include "semel/retry/http_table.hpp"
 #include "semel/retry/rule.hpp"
@@ -123,6 +126,14 @@ was sent, and `unavailable` before.
         Section{"gRPC", "Status codes.", semel::grpc_rules(), false},
         Section{"Sockets", "System errors, and what has none. One without a row is `unknown` once a request was sent.",
                 semel::socket_rules(), true},
+        Section{"Kafka",
+                "Codes of librdkafka; those below zero are its own, the others are the broker's. Before it is sent, inside a "
+                "transaction of Kafka's, and after it was sent.",
+                semel::kafka::kafka_rules(), true},
+        Section{"RabbitMQ", "Reply codes of AMQP 0-9-1. One without a row is `unavailable`.",
+                semel::rabbitmq::amqp_rules(), false},
+        Section{"NATS JetStream", "Error codes of JetStream. One without a row is `unavailable`.",
+                semel::nats::jetstream_rules(), false},
     };
     for (const Section& section : sections) write_section(out, section);
     return out.str();

@@ -94,6 +94,16 @@ std::optional<Refusal> obstacle(const Step& step, const Fulfilment& found, const
     return obstacle(order_step::progress, found.order.snapshot(), found.order.version);
 }
 
+std::optional<Progress> after_start(const Fulfilment& before) {
+    if (!order_step::progress.allowed_from(before.order.state)) return std::nullopt;
+    Progress progress = begin(before);
+    for (const Task& task : before.tasks)
+        if (task_step::start.allowed_from(task.state)) take(progress, task_step::start, task);
+    if (progress.tasks.empty()) return std::nullopt;
+    settle(progress);
+    return progress;
+}
+
 Progress after_completion(const Fulfilment& before, const Task& task, const Step& step) {
     Progress progress = begin(before);
     if (task.state == task_state::failed) --progress.order.failed_task_count;

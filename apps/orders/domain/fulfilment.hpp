@@ -51,6 +51,9 @@ struct Progress {
 [[nodiscard]] std::optional<Refusal> obstacle(const Step& step, const Fulfilment& found, const Task& task,
                                               std::optional<std::int64_t> expected_version);
 
+/// Begins every task that may begin. None: there is no such task, or the order is done or cancelled.
+[[nodiscard]] std::optional<Progress> after_start(const Fulfilment& before);
+
 // Each of these takes for granted that nothing stands in the way. `task` is one of `before`.
 
 /// Completed, or skipped by a person. Tasks that waited for nothing else become ready; the last one completes the order.

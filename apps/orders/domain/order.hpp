@@ -17,7 +17,7 @@ namespace orders {
 namespace order_state {
 
 inline constexpr std::string_view created = "CREATED";          ///< Nothing was done for it yet.
-inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< Some of its tasks are done.
+inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< Some of its tasks are begun or done.
 inline constexpr std::string_view held = "HELD";                ///< A task failed: retry it, or repair the order.
 inline constexpr std::string_view completed = "COMPLETED";      ///< Final; the customer has what was ordered.
 inline constexpr std::string_view cancelled = "CANCELLED";      ///< Final.
@@ -69,6 +69,7 @@ using task_state::running;
 using task_state::waiting;
 
 inline constexpr Step make_ready{.from = {waiting}, .to = ready, .event = "task.ready"};
+inline constexpr Step start{.from = {ready}, .to = running, .event = "task.started"};
 inline constexpr Step complete{.from = {ready, running}, .to = completed, .event = "task.completed"};
 inline constexpr Step fail{.from = {ready, running}, .to = failed, .event = "task.failed"};
 inline constexpr Step retry{.from = {failed}, .to = ready, .event = "task.retried"};

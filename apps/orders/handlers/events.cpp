@@ -11,6 +11,14 @@ using Json = nlohmann::ordered_json;
 
 }  // namespace
 
+std::string invoice_issued(const Invoice& invoice) {
+    return Json{{"invoiceId", invoice.id.text()},     {"orderId", invoice.order_id.text()},
+                {"customerId", invoice.customer_id},  {"currency", invoice.currency},
+                {"net", invoice.sums.net.text()},     {"tax", invoice.sums.tax.text()},
+                {"gross", invoice.sums.gross.text()}, {"issuedAt", semel::timestamp_text(invoice.issued_at)}}
+        .dump();
+}
+
 std::string payment_created(const Payment& payment) {
     return Json{{"paymentId", payment.id.text()},
                 {"reference", payment.reference},

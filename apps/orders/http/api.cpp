@@ -9,6 +9,7 @@ struct Api::State {
     std::vector<std::string> operations;
     std::vector<CommandEntry> commands;
     std::vector<ReadEntry> reads;
+    std::vector<MessageEntry> messages;
     std::vector<StatesEntry> states;
 };
 
@@ -45,13 +46,21 @@ void Api::add(semel::http::Route route, const ReadEntry& described) {
     state_->reads.push_back(described);
 }
 
+void Api::add(semel::http::Route route, const MessageEntry& described) {
+    state_->router.add("POST", described.path, std::move(route));
+    state_->messages.push_back(described);
+}
+
 void Api::states(std::string_view name, std::string_view description, std::span<const std::string_view> states) {
     state_->states.push_back({name, description, {states.begin(), states.end()}});
 }
 
 const std::vector<std::string>& Api::operations() const noexcept { return state_->operations; }
 
-std::string Api::openapi() const { return openapi_document(state_->commands, state_->reads, state_->states); }
+std::string Api::openapi() const {
+    return openapi_document(
+        {.commands = state_->commands, .reads = state_->reads, .messages = state_->messages, .states = state_->states});
+}
 
 semel::http::Router Api::take_router() {
     state_->router.add("GET", "/openapi.json", openapi_route(openapi()));

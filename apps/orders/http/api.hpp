@@ -68,6 +68,16 @@ struct ReadEntry {
     std::function<semel::http::Response(const semel::http::Request&)> handle{};
 };
 
+/// A route that takes messages: POST. No command: a message is known by its own id, and its sender learns only whether to
+/// send it again. 204 is its success, and whatever comes is its body.
+struct MessageEntry {
+    std::string_view path;
+    std::string_view operation;
+    std::string_view summary;
+    std::vector<FieldEntry> headers{};  ///< That it needs.
+    std::vector<semel::http::ProblemKind> refusals{};
+};
+
 /// A schema of its own for the states of a kind of thing, so that they stand in one place: in its domain.
 struct StatesEntry {
     std::string_view name;  ///< "QuoteState", for references in http/schemas/.
@@ -90,11 +100,12 @@ public:
     /// A route that is made elsewhere (a command with more than one way to be executed), described like the others.
     void add(semel::http::Route route, const CommandEntry& described);
     void add(semel::http::Route route, const ReadEntry& described);
+    void add(semel::http::Route route, const MessageEntry& described);
 
     /// The route that `command` would add, for whoever wraps it.
     [[nodiscard]] semel::http::Route route_of(const CommandEntry& entry) const;
 
-    /// Every operation that was added, for whoever names one in a configuration.
+    /// Every command that was added, by its operation, for whoever names one in a configuration.
     [[nodiscard]] const std::vector<std::string>& operations() const noexcept;
     /// The OpenAPI 3.1 document of what was added so far. A schema that nobody wrote is a programmer's error.
     [[nodiscard]] std::string openapi() const;

@@ -18,11 +18,12 @@ using semel::http::Response;
 
 constexpr std::string_view api_prefix = "/api/v1/";
 /// The collections of the API, and what one of each is called.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kinds{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kinds{
     {{"quotes", "quote"},
      {"orders", "order"},
      {"fulfillment-tasks", "task"},
      {"assets", "asset"},
+     {"invoices", "invoice"},
      {"payments", "payment"},
      {"cases", "case"},
      {"enforcement-actions", "enforcement_action"}}};

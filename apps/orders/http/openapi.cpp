@@ -208,6 +208,20 @@ Json operation_of(const ReadEntry& entry) {
     return operation;
 }
 
+Json operation_of(const MessageEntry& entry) {
+    Json operation{{"operationId", entry.operation}, {"summary", entry.summary}, {"tags", {tag_of(entry.path)}}};
+    operation["parameters"] = Json::array();
+    for (const FieldEntry& field : entry.headers)
+        operation["parameters"].push_back(
+            parameter("header", field.name, field.description, field.required, text_schema()));
+    // What a message of a type looks like is said by the contract of that type, not by the route.
+    operation["requestBody"] = {{"required", false}, {"content", {{"*/*", Json::object()}}}};
+    Json& responses = operation["responses"];
+    responses["204"] = {{"description", "It is done with: send it no more."}};
+    add_problems(responses, problems_of(entry));
+    return operation;
+}
+
 Json components(std::span<const StatesEntry> states) {
     Json all;
     for (const auto& [name, text] : schemas()) all["schemas"][name] = Json::parse(text);
@@ -221,8 +235,7 @@ Json components(std::span<const StatesEntry> states) {
 
 }  // namespace
 
-std::string openapi_document(std::span<const CommandEntry> commands, std::span<const ReadEntry> reads,
-                             std::span<const StatesEntry> states) {
+std::string openapi_document(const DescribedApi& described) {
     Json document{{"openapi", "3.1.0"},
                   {"info",
                    {{"title", "Semel Orders"},
@@ -233,9 +246,10 @@ std::string openapi_document(std::span<const CommandEntry> commands, std::span<c
     // Without tokens, on loopback, nobody is asked who they are.
     document["security"] = Json::array({{{"bearer", Json::array()}}, Json::object()});
     Json& paths = document["paths"];
-    for (const CommandEntry& entry : commands) paths[std::string(entry.path)]["post"] = operation_of(entry);
-    for (const ReadEntry& entry : reads) paths[std::string(entry.path)]["get"] = operation_of(entry);
-    document["components"] = components(states);
+    for (const CommandEntry& entry : described.commands) paths[std::string(entry.path)]["post"] = operation_of(entry);
+    for (const MessageEntry& entry : described.messages) paths[std::string(entry.path)]["post"] = operation_of(entry);
+    for (const ReadEntry& entry : described.reads) paths[std::string(entry.path)]["get"] = operation_of(entry);
+    document["components"] = components(described.states);
     return document.dump();
 }
 

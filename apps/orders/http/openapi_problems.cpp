@@ -49,6 +49,12 @@ ProblemCodes problems_of(const CommandEntry& entry) {
     return codes;
 }
 
+ProblemCodes problems_of(const MessageEntry& entry) {
+    ProblemCodes codes = problems_of_every_request();
+    for (const ProblemKind& kind : entry.refusals) add(codes, kind, kind.status);
+    return codes;
+}
+
 ProblemCodes problems_of(const ReadEntry& entry) {
     ProblemCodes codes = problems_of_every_request();
     if (has_variables(entry.path)) add(codes, {problems::validation_failed, problems::not_found});

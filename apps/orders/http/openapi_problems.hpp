@@ -15,5 +15,6 @@ using ProblemCodes = std::map<unsigned, std::vector<std::string_view>>;
 [[nodiscard]] ProblemCodes problems_of_every_request();
 [[nodiscard]] ProblemCodes problems_of(const CommandEntry& entry);
 [[nodiscard]] ProblemCodes problems_of(const ReadEntry& entry);
+[[nodiscard]] ProblemCodes problems_of(const MessageEntry& entry);
 
 }  // namespace orders

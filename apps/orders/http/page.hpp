@@ -30,6 +30,7 @@ enum class Collection : std::uint8_t {
     audit = 8,
     approvals = 9,
     products = 10,
+    invoices = 11,
 };
 
 /// What `?limit=…&cursor=…` asks for, with one more than the page, which tells whether there is a next. A malformed

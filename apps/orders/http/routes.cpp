@@ -14,6 +14,8 @@ void add_routes(Api& api, const RouteContext& context) {
     add_task_routes(api, context);
     add_asset_routes(api, context);
     add_callback_routes(api, context);
+    add_event_routes(api, context);
+    add_invoice_routes(api, context);
     add_payment_routes(api, context);
     add_case_routes(api, context);
     add_audit_routes(api, context);

@@ -5,8 +5,19 @@
 #include "apps/orders/http/async.hpp"
 #include "apps/orders/http/integration.hpp"
 #include "semel/command/operations.hpp"
+#include "semel/source/received.hpp"
+
+#include <functional>
+#include <optional>
 
 namespace orders {
+
+/// Who takes the messages that come in by POST /api/v1/events.
+struct EventInlet {
+    std::vector<semel::webhook::Secret> secrets;  ///< Of those who may send any.
+    /// Returns when the message is done with; as Consumers::take.
+    std::function<semel::Status(const semel::ReceivedMessage&, semel::Deadline)> take;
+};
 
 /// What the routes are made of. The database must outlive them.
 struct RouteContext {
@@ -15,6 +26,7 @@ struct RouteContext {
     AsyncContext async;
     QuotePolicy quotes{};
     std::vector<Integration> integrations{};
+    std::optional<EventInlet> inlet{};  ///< None: no messages are taken here.
 };
 
 // One function for one file of routes.
@@ -26,6 +38,8 @@ void add_task_routes(Api& api, const RouteContext& context);
 void add_asset_routes(Api& api, const RouteContext& context);
 void add_audit_routes(Api& api, const RouteContext& context);
 void add_callback_routes(Api& api, const RouteContext& context);
+void add_event_routes(Api& api, const RouteContext& context);
+void add_invoice_routes(Api& api, const RouteContext& context);
 void add_payment_routes(Api& api, const RouteContext& context);
 void add_case_routes(Api& api, const RouteContext& context);
 

@@ -4,6 +4,22 @@
 -- do not: nobody may use a position as a cursor over all of them.
 CREATE SEQUENCE semel.outbox_position AS bigint CACHE 1;
 
+-- How events leave: 0 by pending rows that relays poll, 1 through the server's log (change data capture). A sequence,
+-- because its value is the same for everyone at once, whatever their snapshots: whoever appends reads it under the lock
+-- of the aggregate's stripe, so that within an aggregate no event goes the old way after one that went the new way.
+CREATE SEQUENCE semel.outbox_mode AS bigint MINVALUE 0 MAXVALUE 1 START 0 CACHE 1;
+
+-- Whether an event that is appended now is to be streamed. The transaction has its number before it looks: whoever
+-- waits for the transactions that saw the old value knows them by their numbers.
+CREATE FUNCTION semel.outbox_streamed() RETURNS boolean
+    LANGUAGE plpgsql VOLATILE
+AS $$
+BEGIN
+    PERFORM pg_catalog.pg_current_xact_id();
+    RETURN (SELECT m.last_value = 1 FROM semel.outbox_mode m);
+END
+$$;
+
 CREATE TABLE semel.outbox_event (
     event_id          uuid        NOT NULL CONSTRAINT semel_outbox_event_pkey PRIMARY KEY,
     position          bigint      NOT NULL,
@@ -17,8 +33,28 @@ CREATE TABLE semel.outbox_event (
     headers           text        NOT NULL,
     partition         smallint    NOT NULL,
     transaction_id    xid8        NOT NULL DEFAULT pg_current_xact_id(),
-    created_at        timestamptz NOT NULL DEFAULT now()
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    streamed          boolean     NOT NULL DEFAULT semel.outbox_streamed()
 );
+
+-- The one row about how events leave. `cdc`: through the log, by a slot that one relay reads at a time; `leaving`: no
+-- longer, once everything that went through the log has left. Everything that was to be streamed and whose
+-- transaction is below `low_water` has left or is pending; were the slot lost, the rest would be sent again.
+CREATE TABLE semel.outbox_feed (
+    single        boolean     NOT NULL DEFAULT true CONSTRAINT semel_outbox_feed_pkey PRIMARY KEY CHECK (single),
+    mode          text        NOT NULL DEFAULT 'polling' CHECK (mode IN ('polling', 'cdc', 'leaving')),
+    slot          text,
+    made          boolean     NOT NULL DEFAULT false,
+    owner         uuid,
+    streamed_at   timestamptz,
+    low_water     xid8,
+    confirmed_lsn pg_lsn,
+    history       text,
+    publication   bigint,
+    flip          xid8,
+    slots_lost    bigint      NOT NULL DEFAULT 0
+);
+INSERT INTO semel.outbox_feed DEFAULT VALUES;
 
 -- Apart from the events, which may be divided by event id and could then not keep it unique.
 CREATE TABLE semel.outbox_version (
@@ -160,10 +196,10 @@ BEGIN
         SELECT m.event_id, pg_catalog.nextval('semel.outbox_position'), m.aggregate, m.tenant, m.aggregate_type,
                m.aggregate_id, m.aggregate_version, m.type, m.payload, m.headers, (m.aggregate & 63)::smallint
         FROM (SELECT * FROM moved ORDER BY staged_id) m
-        RETURNING position, aggregate, event_id, partition
+        RETURNING position, aggregate, event_id, partition, streamed
     )
     INSERT INTO semel.outbox_pending (position, aggregate, event_id, partition)
-    SELECT e.position, e.aggregate, e.event_id, e.partition FROM events e ORDER BY e.position;
+    SELECT e.position, e.aggregate, e.event_id, e.partition FROM events e WHERE NOT e.streamed ORDER BY e.position;
     RETURN NULL;
 END
 $$;

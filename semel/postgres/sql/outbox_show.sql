@@ -1,5 +1,8 @@
+-- One event and where it stands. One that may still be in the log counts as pending.
 SELECT e.event_id, e.position, e.partition, e.tenant, e.aggregate_type, e.aggregate_id, e.aggregate_version, e.type,
-       e.payload, e.headers, (extract(epoch FROM e.created_at) * 1000000)::bigint, p.pending_id IS NOT NULL,
+       e.payload, e.headers, (extract(epoch FROM e.created_at) * 1000000)::bigint, p.pending_id IS NOT NULL
+           OR (e.streamed AND k.event_id IS NULL
+               AND NOT coalesce(e.transaction_id < (SELECT low_water FROM semel.outbox_feed), false)),
        coalesce(p.attempts, k.attempts, 0), (extract(epoch FROM p.next_attempt_at - clock_timestamp()) * 1000000)::bigint,
        p.last_error, k.reason
 FROM semel.outbox_event e

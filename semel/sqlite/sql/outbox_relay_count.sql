@@ -1,1 +1,2 @@
-SELECT count(*) FROM semel_outbox_relay WHERE alive_until > semel_now()
+-- How many relays share the partitions, and whether anyone may.
+SELECT count(*), 1 FROM semel_outbox_relay WHERE alive_until > semel_now()

@@ -1,0 +1,1 @@
+UPDATE semel.outbox_feed SET owner = NULL WHERE owner = $1
