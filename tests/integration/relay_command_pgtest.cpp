@@ -190,12 +190,23 @@ TEST_F(RelayUsage, MigratesNothingAndSaysWhatToDo) {
 
 TEST_F(RelayUsage, NamesWhatItCanRelayTo) {
     migrate();
-    for (const char* to : {"kafka://127.0.0.1:9092/t", "amqp://127.0.0.1/", "nats://127.0.0.1:4222", "smtp://127.0.0.1",
-                           "hooks.example.com"}) {
+    for (const char* to : {"ftp://127.0.0.1/t", "redis://127.0.0.1", "hooks.example.com"}) {
         const auto refused = relay({"--to", to});
         EXPECT_EQ(refused.exit.code, 3) << to;
-        EXPECT_THAT(refused.error_output, HasSubstr("https://")) << to;
+        EXPECT_THAT(refused.error_output, AllOf(HasSubstr("https://"), HasSubstr("kafka://"))) << to;
     }
+}
+
+TEST_F(RelayUsage, SaysWhatIsWrongWithTheAddressOfABroker) {
+    migrate();
+    for (const char* to : {"kafka://127.0.0.1:notaport/t", "nats://127.0.0.1:4222", "smtp://127.0.0.1"}) {
+        const auto refused = relay({"--to", to});
+        EXPECT_EQ(refused.exit.code, 3) << to << ": " << refused.error_output;
+        EXPECT_THAT(refused.error_output, HasSubstr("semel relay: ")) << to;
+    }
+    const auto away = relay({"--to", "amqp://guest:geheim@127.0.0.1:1/"});
+    EXPECT_EQ(away.exit.code, 4) << away.error_output;
+    EXPECT_EQ(away.error_output.find("geheim"), std::string::npos) << away.error_output;
 }
 
 TEST_F(RelayUsage, RefusesPrivateReceiversAndUnusableSecrets) {
