@@ -65,17 +65,19 @@ private:
         const char* read[] = {partitions_.c_str(), "4"};
         const Answer rows =
             SEMEL_TRY(expect(PQexecPrepared(connection_.get(), "read", 2, read, nullptr, nullptr, 0), PGRES_TUPLES_OK));
-        std::string ids;
+        std::string ids, positions, partitions;
         const int count = PQntuples(rows.get());
         for (int row = 0; row < count; ++row) {
             for (int column = 0; column < PQnfields(rows.get()); ++column)
                 bytes_ += std::strlen(PQgetvalue(rows.get(), row, column));
             ids.append(row == 0 ? "" : ",").append(PQgetvalue(rows.get(), row, 0));
+            positions.append(row == 0 ? "" : ",").append(PQgetvalue(rows.get(), row, 1));
+            partitions.append(row == 0 ? "" : ",").append(PQgetvalue(rows.get(), row, 3));
         }
         if (count == 0) return std::uint64_t{0};
-        const char* remove[] = {ids.c_str()};
+        const char* remove[] = {ids.c_str(), positions.c_str(), partitions.c_str()};
         SEMEL_TRY(
-            expect(PQexecPrepared(connection_.get(), "remove", 1, remove, nullptr, nullptr, 0), PGRES_COMMAND_OK));
+            expect(PQexecPrepared(connection_.get(), "remove", 3, remove, nullptr, nullptr, 0), PGRES_COMMAND_OK));
         return static_cast<std::uint64_t>(count);
     }
 

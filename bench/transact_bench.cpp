@@ -99,9 +99,9 @@ public:
                     });
                 }};
     }
-    Side pgbench(std::string name, std::string_view script) {
-        return {std::move(name), [this, script](Duration time) {
-                    return with_server_costs(cluster_, [&] { return run_pgbench(time, script); });
+    Side pgbench(std::string name, std::string_view script, int threads = 2) {
+        return {std::move(name), [this, script, threads](Duration time) {
+                    return with_server_costs(cluster_, [&] { return run_pgbench(time, script, threads); });
                 }};
     }
     [[nodiscard]] const testing::PostgresCluster& cluster() const noexcept { return cluster_; }
@@ -121,9 +121,9 @@ private:
         });
     }
 
-    Result<Sample> run_pgbench(Duration time, std::string_view script) {
+    Result<Sample> run_pgbench(Duration time, std::string_view script, int threads) {
         const std::size_t before = server_processes(cluster_);
-        auto sample = pgbench_.run(script, time);
+        auto sample = pgbench_.run(script, time, threads);
         await_departure(cluster_, before);
         return sample;
     }
@@ -155,11 +155,14 @@ Status run(const Settings& settings) {
     result["comparisons"].push_back(compared("transact_one_unmarked", one[3], one[0]));
     keep(one);
 
-    const std::vector<Side> threes{bench.pgbench("pgbench: two pipelines, three statements", two_pipelines),
-                                   bench.semel("transact: three statements posted", three_posted)};
+    const std::vector<Side> threes{
+        bench.pgbench("pgbench: two pipelines, three statements", two_pipelines),
+        bench.semel("transact: three statements posted", three_posted),
+        bench.pgbench("pgbench: the same, a thread per connection", two_pipelines, connections)};
     const std::vector<Series> three = SEMEL_TRY(run_rounds(threes, settings));
     print(three, columns);
     result["comparisons"].push_back(compared("transact_three_posted", three[1], three[0]));
+    result["comparisons"].push_back(compared("transact_three_posted_like_threads", three[1], three[2]));
     keep(three);
     if (!write(settings, result)) return fail(Fault::unavailable, "the result is lost");
     return {};

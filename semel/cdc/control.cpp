@@ -76,9 +76,9 @@ template <class Item>
 void place(std::vector<Item>& items, const std::map<std::int64_t, std::int64_t>& rows) {
     std::vector<Item> placed;
     for (Item& one : items) {
-        const auto row = rows.find(one.pending_id);
-        if (one.pending_id < 0 && row == rows.end()) continue;
-        if (one.pending_id < 0) one.pending_id = row->second;
+        const auto row = rows.find(one.row.id);
+        if (one.row.id < 0 && row == rows.end()) continue;
+        if (one.row.id < 0) one.row.id = row->second;
         placed.push_back(std::move(one));
     }
     items = std::move(placed);

@@ -19,7 +19,8 @@ constexpr std::size_t envelope_bytes = 25;
 
 /// An event of the log goes by a number below zero, so that no pending row can be meant.
 PendingEvent pending_of(const WindowEvent& event) {
-    return {.pending_id = -event.number, .aggregate = event.aggregate, .partition = event.partition};
+    return {.row = {.id = -event.number, .position = event.position, .partition = event.partition},
+            .aggregate = event.aggregate};
 }
 
 }  // namespace

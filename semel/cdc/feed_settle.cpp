@@ -31,12 +31,16 @@ bool notes(std::int64_t id, bool waits, const Window& window, SplitSettlement& s
 
 SplitSettlement split(const Settlement& settlement, const Window& window) {
     SplitSettlement split;
-    for (const std::int64_t one : settlement.acknowledged)
-        (one < 0 ? split.acknowledged : split.rows.acknowledged).push_back(one < 0 ? -one : one);
+    for (const PendingRow& one : settlement.acknowledged) {
+        if (one.id < 0)
+            split.acknowledged.push_back(-one.id);
+        else
+            split.rows.acknowledged.push_back(one);
+    }
     for (const Failure& one : settlement.failures)
-        if (notes(one.pending_id, true, window, split)) split.rows.failures.push_back(one);
+        if (notes(one.row.id, true, window, split)) split.rows.failures.push_back(one);
     for (const Parking& one : settlement.parked)
-        if (notes(one.pending_id, one.blocks, window, split)) split.rows.parked.push_back(one);
+        if (notes(one.row.id, one.blocks, window, split)) split.rows.parked.push_back(one);
     return split;
 }
 

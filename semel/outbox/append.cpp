@@ -39,28 +39,36 @@ Uuid Outbox::append(Event event) {
     const Uuid id = ids_.next();
     if (check_ != nullptr && *check_ && checked_) checked_ = (*check_)(event);
     const AggregatePlace place = place_of(tenant_, event.aggregate);
-    pending_.push_back({.id = id, .event = std::move(event), .place = place});
+    std::int64_t lock = stripe_lock(place.stripe);
+    if (SEMEL_MUTANT("append_without_lock")) lock = lock_key("semel.append", id.bytes);  // nobody else's
+    pending_.push_back({.id = id, .event = std::move(event), .place = place, .lock = lock});
     return id;
 }
 
 void Outbox::post_to(Transaction& tx) {
     if (pending_.empty()) return;
-    std::vector<std::int64_t> locks;
-    locks.reserve(pending_.size());
-    for (const Pending& pending : pending_) locks.push_back(stripe_lock(pending.place.stripe));
-    std::ranges::sort(locks);
-    locks.erase(std::ranges::unique(locks).begin(), locks.end());
-    if (SEMEL_MUTANT("append_without_lock")) locks.clear();
-    for (const std::int64_t lock : locks) tx.post(statements_->lock, lock);
+    // Whoever writes an event takes the lock of its aggregate itself; several are taken beforehand, in one order.
+    if (const auto locks = stripe_locks(); locks.size() > 1)
+        for (const std::int64_t lock : locks) tx.post(statements_->lock, lock);
     SEMEL_FAILPOINT("outbox.before_append");
     for (const Pending& pending : pending_) {
         const Aggregate& aggregate = pending.event.aggregate;
-        if (aggregate.version) tx.post(statements_->version, tenant_, aggregate.type, aggregate.id, *aggregate.version);
         tx.post(statements_->event, pending.id, tenant_, aggregate.type, aggregate.id, aggregate.version,
                 pending.event.type, pending.event.payload, pending.event.headers,
-                static_cast<std::int64_t>(pending.place.partition), pending.place.number);
+                static_cast<std::int64_t>(pending.place.partition), pending.place.number, pending.lock);
+        // Behind the lock: two who wait for each other's version while one has the lock would wait for ever.
+        if (aggregate.version) tx.post(statements_->version, tenant_, aggregate.type, aggregate.id, *aggregate.version);
     }
     pending_.clear();
+}
+
+std::vector<std::int64_t> Outbox::stripe_locks() const {
+    std::vector<std::int64_t> locks;
+    locks.reserve(pending_.size());
+    for (const Pending& pending : pending_) locks.push_back(pending.lock);
+    std::ranges::sort(locks);
+    locks.erase(std::ranges::unique(locks).begin(), locks.end());
+    return locks;
 }
 
 }  // namespace semel

@@ -64,7 +64,11 @@ private:
         Uuid id;
         Event event;
         AggregatePlace place;
+        std::int64_t lock;  ///< Of the aggregate's stripe.
     };
+    /// Each once, in the order in which everyone takes them.
+    [[nodiscard]] std::vector<std::int64_t> stripe_locks() const;
+
     const AppendStatements* statements_;
     std::string tenant_;
     UuidGenerator ids_;

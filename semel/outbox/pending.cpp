@@ -48,9 +48,10 @@ enum Column : std::size_t {
 };
 
 Result<PendingEvent> event_from(const Row& row) {
-    return PendingEvent{.pending_id = SEMEL_TRY(row.get<std::int64_t>(pending_id)),
+    return PendingEvent{.row = {.id = SEMEL_TRY(row.get<std::int64_t>(pending_id)),
+                                .position = SEMEL_TRY(row.get<std::int64_t>(position)),
+                                .partition = SEMEL_TRY(row.get<std::int32_t>(partition))},
                         .aggregate = SEMEL_TRY(row.get<std::int64_t>(aggregate)),
-                        .partition = SEMEL_TRY(row.get<std::int32_t>(partition)),
                         .attempts = SEMEL_TRY(row.get<std::int32_t>(attempts)),
                         .behind_parked = SEMEL_TRY(row.get<bool>(behind_parked))};
 }
@@ -114,17 +115,18 @@ Status Pending::settle(const Settlement& settlement, Deadline deadline) const {
 
 void Pending::post_settlement(Transaction& tx, const Settlement& settlement) const {
     tx.post(statements_.plan);
-    if (!settlement.acknowledged.empty())
-        tx.post(statements_.remove, numbers(std::span(settlement.acknowledged), std::identity()));
+    if (const std::span all(settlement.acknowledged); !all.empty())
+        tx.post(statements_.remove, numbers(all, &PendingRow::id), numbers(all, &PendingRow::position),
+                numbers(all, &PendingRow::partition));
     for (const Failure& one : settlement.failures) {
         const auto delay = std::chrono::ceil<std::chrono::milliseconds>(one.delay).count();
-        tx.post(statements_.fail, one.pending_id, one.attempts, delay, kept(one.reason), one.under.partition, relay_,
-                one.under.epoch);
+        tx.post(statements_.fail, one.row.id, one.attempts, delay, kept(one.reason), one.under.partition, relay_,
+                one.under.epoch, one.row.position);
     }
     for (const Parking& one : settlement.parked) {
-        tx.post(statements_.park, one.pending_id, one.attempts, kept(one.reason), one.blocks, one.under.partition,
-                relay_, one.under.epoch, one.follows);
-        tx.post(statements_.park_remove, one.pending_id, one.under.partition, relay_, one.under.epoch);
+        tx.post(statements_.park, one.row.id, one.attempts, kept(one.reason), one.blocks, one.under.partition, relay_,
+                one.under.epoch, one.follows, one.row.position);
+        tx.post(statements_.park_remove, one.row.id, one.under.partition, relay_, one.under.epoch, one.row.position);
     }
 }
 

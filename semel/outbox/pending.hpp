@@ -13,11 +13,18 @@
 
 namespace semel {
 
+/// The row that says that an event has still to leave, and where to find it.
+struct PendingRow {
+    std::int64_t id = 0;  ///< Another one if the event is sent once more.
+    std::int64_t position = 0;
+    std::int32_t partition = 0;
+    friend bool operator==(const PendingRow&, const PendingRow&) = default;
+};
+
 /// An event that has still to leave.
 struct PendingEvent {
-    std::int64_t pending_id = 0;  ///< Of its row; another one if the event is sent once more.
-    std::int64_t aggregate = 0;   ///< The aggregate's number: AggregatePlace::number.
-    std::int32_t partition = 0;
+    PendingRow row;
+    std::int64_t aggregate = 0;  ///< The aggregate's number: AggregatePlace::number.
     std::int32_t attempts = 0;   ///< So far.
     bool behind_parked = false;  ///< An earlier event of its aggregate is parked and blocks: it must not leave.
 };
@@ -32,7 +39,7 @@ struct PendingBatch {
 
 /// An event that was not taken and is to be tried again.
 struct Failure {
-    std::int64_t pending_id = 0;
+    PendingRow row;
     HeldPartition under;
     std::int32_t attempts = 0;
     Duration delay{};
@@ -41,7 +48,7 @@ struct Failure {
 
 /// An event that is set aside.
 struct Parking {
-    std::int64_t pending_id = 0;
+    PendingRow row;
     HeldPartition under;
     std::int32_t attempts = 0;
     bool blocks = true;    ///< Later events of its aggregate are set aside behind it.
@@ -51,7 +58,7 @@ struct Parking {
 
 /// What a relay has to write down after it published.
 struct Settlement {
-    std::vector<std::int64_t> acknowledged;
+    std::vector<PendingRow> acknowledged;
     std::vector<Failure> failures;
     std::vector<Parking> parked;
     [[nodiscard]] bool empty() const noexcept { return acknowledged.empty() && failures.empty() && parked.empty(); }

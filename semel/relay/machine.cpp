@@ -126,7 +126,7 @@ void RelayMachine::read(std::vector<PendingEvent> events, std::vector<Message> m
     SEMEL_ASSERT(events.size() == messages.size());
     database_backoff_ = {};
     std::map<std::int32_t, std::size_t> counts;
-    for (const PendingEvent& one : events) ++counts[one.partition];
+    for (const PendingEvent& one : events) ++counts[one.row.partition];
     bool more = false;
     for (const auto& [partition, count] : counts) {
         if (count < each_) continue;
@@ -166,7 +166,7 @@ void RelayMachine::published(std::span<const Status> answers, Instant now) {
         const PendingEvent& event = batch_[i];
         if (const Status one = answer(i);
             one || (SEMEL_MUTANT("unknown_is_acknowledged") && one.error().fault == Fault::unknown))
-            settlement_.acknowledged.push_back(event.pending_id);
+            settlement_.acknowledged.push_back(event.row);
         else if (stopped.insert(event.aggregate).second)
             refused(event, messages_[i].aggregate.type, one.error(), sink_is_there);
         else if (parked_.contains(event.aggregate))
@@ -199,30 +199,24 @@ void RelayMachine::refused(const PendingEvent& event, std::string_view type, con
 }
 
 void RelayMachine::add_failure(const PendingEvent& event, const Error& error) {
-    const auto under = holding(event.partition);
+    const auto under = holding(event.row.partition);
     if (!under) return;
     const std::int32_t attempts = event.attempts + 1;
     Duration delay = delay_of(attempts, error.fault == Fault::throttled);
     if (error.cause.retry_after) delay = std::max(delay, std::min(*error.cause.retry_after, rules_.backoff.cap));
-    settlement_.failures.push_back({.pending_id = event.pending_id,
-                                    .under = *under,
-                                    .attempts = attempts,
-                                    .delay = delay,
-                                    .reason = error.describe()});
+    settlement_.failures.push_back(
+        {.row = event.row, .under = *under, .attempts = attempts, .delay = delay, .reason = error.describe()});
 }
 
 void RelayMachine::park(const PendingEvent& event, std::int32_t attempts, std::string reason, bool blocks) {
-    if (const auto under = holding(event.partition))
-        settlement_.parked.push_back({.pending_id = event.pending_id,
-                                      .under = *under,
-                                      .attempts = attempts,
-                                      .blocks = blocks,
-                                      .reason = std::move(reason)});
+    if (const auto under = holding(event.row.partition))
+        settlement_.parked.push_back(
+            {.row = event.row, .under = *under, .attempts = attempts, .blocks = blocks, .reason = std::move(reason)});
 }
 
 void RelayMachine::park_behind(const PendingEvent& event) {
-    if (const auto under = holding(event.partition))
-        settlement_.parked.push_back({.pending_id = event.pending_id,
+    if (const auto under = holding(event.row.partition))
+        settlement_.parked.push_back({.row = event.row,
                                       .under = *under,
                                       .attempts = event.attempts,
                                       .blocks = true,

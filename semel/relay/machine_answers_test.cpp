@@ -15,9 +15,9 @@ TEST_F(MachineAnswers, BehindAnEventThatWasNotTakenNothingOfItsAggregateCounts) 
     hold({1});
     give({{.id = 1, .aggregate = 1}, {.id = 2, .aggregate = 2}, {.id = 3, .aggregate = 1}});
     answer({no(Fault::unknown), {}, no(Fault::unavailable)});
-    EXPECT_EQ(settlement().acknowledged, Ids{2});
+    EXPECT_EQ(acknowledged(), Ids{2});
     ASSERT_EQ(settlement().failures.size(), 1U);
-    EXPECT_EQ(settlement().failures[0].pending_id, 1);
+    EXPECT_EQ(settlement().failures[0].row.id, 1);
     EXPECT_EQ(settlement().failures[0].attempts, 1);
     EXPECT_GT(settlement().failures[0].delay, Duration::zero());
 }
@@ -29,7 +29,8 @@ TEST_F(MachineAnswers, WaitsLongerAfterEachAttempt) {
         std::ignore = one.next(clock.now());
         one.tended(clock.now(), {{.partition = 1, .epoch = 1}}, 1, clock.now());
         std::ignore = one.next(clock.now());
-        one.read({{.pending_id = 1, .aggregate = 1, .partition = 1, .attempts = attempts}}, {Message{}}, clock.now());
+        one.read({{.row = {.id = 1, .position = 1, .partition = 1}, .aggregate = 1, .attempts = attempts}}, {Message{}},
+                 clock.now());
         std::ignore = one.next(clock.now());
         one.published(std::vector{no(Fault::rejected)}, clock.now());
         ASSERT_EQ(one.settlement().failures.size(), 1U);
@@ -55,7 +56,7 @@ TEST_F(MachineAnswers, WaitsAsLongAsTheSinkAsks) {
     hold({1});
     give({{.id = 1, .aggregate = 1}, {.id = 2, .aggregate = 2}});
     answer({{}, no(Fault::throttled, 7s)});
-    EXPECT_EQ(settlement().acknowledged, Ids{1});
+    EXPECT_EQ(acknowledged(), Ids{1});
     EXPECT_TRUE(settlement().failures.empty());
     settle();
     EXPECT_GE(expect<Wait>().until, clock.now() + 7s);
@@ -77,7 +78,7 @@ TEST_F(MachineAnswers, StopsAskingASinkThatKeepsFailing) {
     while (clock.now() < end) {
         const RelayAction action = machine.next(clock.now());
         if (std::holds_alternative<ReadPending>(action))
-            machine.read({{.pending_id = 1, .aggregate = 1, .partition = 1}}, {Message{}}, clock.now());
+            machine.read({{.row = {.id = 1, .position = 1, .partition = 1}, .aggregate = 1}}, {Message{}}, clock.now());
         else if (std::holds_alternative<Publish>(action)) {
             ++asked;
             machine.published(std::vector{no(Fault::unavailable)}, clock.now());
@@ -96,7 +97,7 @@ TEST_F(MachineAnswers, BlocksAnAggregateForEver) {
     answer({no(Fault::rejected), {}});
     ASSERT_EQ(settlement().failures.size(), 1U);
     EXPECT_TRUE(settlement().parked.empty());
-    EXPECT_EQ(settlement().acknowledged, Ids{2});
+    EXPECT_EQ(acknowledged(), Ids{2});
 }
 
 TEST_F(MachineAnswers, ParksAnEventAndItsFollowersInOrder) {
@@ -106,11 +107,11 @@ TEST_F(MachineAnswers, ParksAnEventAndItsFollowersInOrder) {
           {.id = 3, .aggregate = 1, .type = "parks"},
           {.id = 4, .aggregate = 1, .type = "parks"}});
     answer({no(Fault::rejected), {}, no(Fault::unavailable), no(Fault::unavailable)});
-    EXPECT_EQ(settlement().acknowledged, Ids{2});
+    EXPECT_EQ(acknowledged(), Ids{2});
     EXPECT_TRUE(settlement().failures.empty());
     Ids parked;
     for (const Parking& one : settlement().parked) {
-        parked.push_back(one.pending_id);
+        parked.push_back(one.row.id);
         EXPECT_TRUE(one.blocks);
         EXPECT_EQ(one.under, (HeldPartition{.partition = 1, .epoch = 1}));
     }
@@ -159,9 +160,9 @@ TEST_F(MachineAnswers, TakesAMissingAnswerForAnUnknownOne) {
     hold({1});
     give({{.id = 1, .aggregate = 1}, {.id = 2, .aggregate = 2}});
     answer({Status{}});
-    EXPECT_EQ(settlement().acknowledged, Ids{1});
+    EXPECT_EQ(acknowledged(), Ids{1});
     ASSERT_EQ(settlement().failures.size(), 1U);
-    EXPECT_EQ(settlement().failures[0].pending_id, 2);
+    EXPECT_EQ(settlement().failures[0].row.id, 2);
 }
 
 }  // namespace

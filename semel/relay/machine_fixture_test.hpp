@@ -49,9 +49,8 @@ protected:
         std::vector<PendingEvent> events;
         std::vector<Message> messages;
         for (const Row& row : rows) {
-            events.push_back({.pending_id = row.id,
+            events.push_back({.row = {.id = row.id, .position = row.id, .partition = row.partition},
                               .aggregate = row.aggregate,
-                              .partition = row.partition,
                               .attempts = row.attempts,
                               .behind_parked = row.behind_parked});
             Message message;
@@ -73,6 +72,11 @@ protected:
         return fail(std::move(error));
     }
     const Settlement& settlement() { return machine.settlement(); }
+    std::vector<std::int64_t> acknowledged() {
+        std::vector<std::int64_t> ids;
+        for (const PendingRow& row : settlement().acknowledged) ids.push_back(row.id);
+        return ids;
+    }
     void settle() {
         expect<relay_action::Settle>();
         machine.settled();

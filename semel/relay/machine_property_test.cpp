@@ -35,10 +35,10 @@ public:
     void append() {
         const auto aggregate = static_cast<std::int64_t>(random_.below(aggregates));
         const std::int64_t position = ++last_position_;
-        rows_.push_back({.event = {.pending_id = position,
-                                   .aggregate = aggregate,
-                                   .partition = static_cast<std::int32_t>(aggregate % partitions)},
-                         .position = position});
+        const auto partition = static_cast<std::int32_t>(aggregate % partitions);
+        rows_.push_back(
+            {.event = {.row = {.id = position, .position = position, .partition = partition}, .aggregate = aggregate},
+             .position = position});
         appended_[aggregate].push_back(position);
     }
 
@@ -96,8 +96,7 @@ public:
         // What was acknowledged and is not yet written down is in the settlement, and nowhere else.
         for (const Row& row : rows_)
             if (acknowledged_.contains(row.position)) {
-                EXPECT_EQ(std::ranges::count(machine_->settlement().acknowledged, row.event.pending_id), 1)
-                    << row.position;
+                EXPECT_EQ(std::ranges::count(machine_->settlement().acknowledged, row.event.row), 1) << row.position;
             }
     }
     /// A crash may forget what was acknowledged; then it is sent again, and no more is promised.
@@ -123,8 +122,8 @@ private:
         std::map<std::int32_t, std::size_t> counts;
         for (const Row& row : rows_) {
             const bool asked = std::ranges::any_of(
-                action.partitions, [&](const HeldPartition& one) { return one.partition == row.event.partition; });
-            if (!asked || hidden(row) || counts[row.event.partition]++ >= action.each) continue;
+                action.partitions, [&](const HeldPartition& one) { return one.partition == row.event.row.partition; });
+            if (!asked || hidden(row) || counts[row.event.row.partition]++ >= action.each) continue;
             PendingEvent event = row.event;
             const auto blocker = blocking_.find(event.aggregate);
             event.behind_parked = blocker != blocking_.end() && blocker->second < row.position;
@@ -174,15 +173,15 @@ private:
     }
     void settle() {
         const Settlement& settlement = machine_->settlement();
-        for (const std::int64_t id : settlement.acknowledged) remove(id);
+        for (const PendingRow& one : settlement.acknowledged) remove(one.id);
         for (const Failure& one : settlement.failures)
             for (Row& row : rows_)
-                if (row.event.pending_id == one.pending_id && one.under.epoch == epoch_) {
+                if (row.event.row == one.row && one.under.epoch == epoch_) {
                     row.event.attempts = one.attempts;
                     row.due = clock_.now() + one.delay;
                 }
         for (const Parking& one : settlement.parked) {
-            const auto row = std::ranges::find(rows_, one.pending_id, [](const Row& r) { return r.event.pending_id; });
+            const auto row = std::ranges::find(rows_, one.row, [](const Row& r) { return r.event.row; });
             if (row == rows_.end() || one.under.epoch != epoch_) continue;
             parked_.insert(row->position);
             if (one.blocks) blocking_.try_emplace(row->event.aggregate, row->position);
@@ -190,7 +189,7 @@ private:
         }
     }
     void remove(std::int64_t id) {
-        std::erase_if(rows_, [&](const Row& row) { return row.event.pending_id == id; });
+        std::erase_if(rows_, [&](const Row& row) { return row.event.row.id == id; });
     }
 
     SeededRandom random_;

@@ -15,7 +15,7 @@ TEST_F(Machine, ReadsPublishesAndSettlesInTurn) {
     give({{.id = 1, .aggregate = 1}, {.id = 2, .aggregate = 2}});
     ASSERT_EQ(machine.batch().size(), 2U);
     answer({{}, {}});
-    EXPECT_EQ(settlement().acknowledged, (Ids{1, 2}));
+    EXPECT_EQ(acknowledged(), (Ids{1, 2}));
     settle();
     EXPECT_TRUE(settlement().empty());
     const Wait wait = expect<Wait>();
@@ -147,7 +147,7 @@ TEST_F(Machine, WritesDownWhatWasAcknowledgedBeforeItReadsAgain) {
     EXPECT_FALSE(expect<Wait>().for_bell);
     clock.advance(1min);
     expect<Settle>();
-    EXPECT_EQ(settlement().acknowledged, Ids{1});
+    EXPECT_EQ(acknowledged(), Ids{1});
     machine.settled();
     hold({1});
     expect<ReadPending>();

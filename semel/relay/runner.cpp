@@ -107,7 +107,7 @@ void Relay::read(const relay_action::ReadPending& action) {
     SEMEL_FAILPOINT("relay.after_read");
     if (SEMEL_MUTANT("settled_before_publish")) {
         Settlement early;
-        for (const PendingEvent& one : batch->events) early.acknowledged.push_back(one.pending_id);
+        for (const PendingEvent& one : batch->events) early.acknowledged.push_back(one.row);
         std::ignore = feed_->settle(early, soon());
     }
     machine_.read(std::move(batch->events), std::move(batch->messages), now());

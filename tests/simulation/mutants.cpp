@@ -166,7 +166,8 @@ RETURNING identity, tenant, caller, operation, key, fingerprint, payload, epoch,
           coalesce(correlation_id, ''))"},
     PlantedStatement{"step_not_remembered", "step_store", "SELECT $1, $2, $3"},
     PlantedStatement{"cursor_by_id", "pending_delete", R"(
-DELETE FROM semel_outbox_pending WHERE pending_id <= (SELECT max(value) FROM json_each('[' || $1 || ']')))"},
+DELETE FROM semel_outbox_pending WHERE pending_id <= (SELECT max(value) FROM json_each('[' || $1 || ']'))
+  AND $2 IS NOT NULL AND $3 IS NOT NULL)"},
     PlantedStatement{"order_by_id", "pending_read", R"(
 SELECT p.pending_id, p.position, p.aggregate, p.partition, p.attempts, p.event_id, e.tenant, e.aggregate_type,
        e.aggregate_id, e.aggregate_version, e.type, e.payload, e.headers, e.created_at,
@@ -200,16 +201,17 @@ INSERT INTO semel_outbox_parked (event_id, position, aggregate, partition, tenan
 SELECT p.event_id, p.position, p.aggregate, p.partition, e.tenant, e.aggregate_type, e.aggregate_id, $2, $3, $4,
        semel_now()
 FROM semel_outbox_pending p JOIN semel_outbox_event e ON e.position = p.position
-WHERE p.pending_id = $1 AND $5 IS NOT NULL AND $6 IS NOT NULL AND $7 IS NOT NULL
+WHERE p.pending_id = $1 AND $5 IS NOT NULL AND $6 IS NOT NULL AND $7 IS NOT NULL AND p.position = $9
   AND (NOT $8 OR EXISTS (SELECT 1 FROM semel_outbox_parked k
                          WHERE k.aggregate = p.aggregate AND k.position < p.position AND k.blocks))
 ON CONFLICT (event_id) DO UPDATE SET attempts = excluded.attempts, reason = excluded.reason)"},
     PlantedStatement{"park_without_epoch", "parked_remove", R"(
 DELETE FROM semel_outbox_pending WHERE pending_id = $1 AND $2 IS NOT NULL AND $3 IS NOT NULL AND $4 IS NOT NULL
+    AND position = $5
     AND EXISTS (SELECT 1 FROM semel_outbox_parked k WHERE k.event_id = semel_outbox_pending.event_id))"},
-    PlantedStatement{"parked_event_lost", "parked_insert", "SELECT $1, $2, $3, $4, $5, $6, $7, $8"},
+    PlantedStatement{"parked_event_lost", "parked_insert", "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9"},
     PlantedStatement{"parked_event_lost", "parked_remove", R"(
-DELETE FROM semel_outbox_pending WHERE pending_id = $1 AND partition IN
+DELETE FROM semel_outbox_pending WHERE pending_id = $1 AND position = $5 AND partition IN
     (SELECT partition FROM semel_outbox_partition WHERE partition = $2 AND owner = $3 AND epoch = $4))"},
     PlantedStatement{"redrive_one_of_many", "parked_redrive", R"(
 INSERT INTO semel_outbox_pending (position, aggregate, event_id, partition)

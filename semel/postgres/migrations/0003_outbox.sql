@@ -10,14 +10,13 @@ CREATE SEQUENCE semel.outbox_position AS bigint CACHE 1;
 CREATE SEQUENCE semel.outbox_mode AS bigint MINVALUE 0 MAXVALUE 1 START 0 CACHE 1;
 
 -- Whether an event that is appended now is to be streamed. The transaction has its number before it looks: whoever
--- waits for the transactions that saw the old value knows them by their numbers.
+-- waits for the transactions that saw the old value knows them by their numbers. One expression, so that it becomes
+-- part of the statement that asks.
 CREATE FUNCTION semel.outbox_streamed() RETURNS boolean
-    LANGUAGE plpgsql VOLATILE
+    LANGUAGE sql VOLATILE
 AS $$
-BEGIN
-    PERFORM pg_catalog.pg_current_xact_id();
-    RETURN (SELECT m.last_value = 1 FROM semel.outbox_mode m);
-END
+    SELECT CASE WHEN pg_catalog.pg_current_xact_id() IS NOT NULL
+                THEN coalesce(pg_catalog.pg_sequence_last_value('semel.outbox_mode'), 0) = 1 END
 $$;
 
 CREATE TABLE semel.outbox_event (
@@ -66,10 +65,11 @@ CREATE TABLE semel.outbox_version (
 );
 
 -- One narrow row per event that has still to leave. Deleted when the broker has acknowledged it, updated only
--- when it has not. It has an id of its own, so that an event which is sent once more has another row than the one
--- that a relay may still be about to delete.
+-- when it has not. It has an id of its own, the event's position at first and a new number of the same sequence when the
+-- event is sent once more: never the id of a row that a relay may still be about to delete. Rows are found by partition
+-- and position; an index of the ids would cost every append more than it is worth.
 CREATE TABLE semel.outbox_pending (
-    pending_id      bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT semel_outbox_pending_pkey PRIMARY KEY,
+    pending_id      bigint      NOT NULL DEFAULT nextval('semel.outbox_position'),
     position        bigint      NOT NULL,
     aggregate       bigint      NOT NULL,
     event_id        uuid        NOT NULL,
@@ -198,8 +198,9 @@ BEGIN
         FROM (SELECT * FROM moved ORDER BY staged_id) m
         RETURNING position, aggregate, event_id, partition, streamed
     )
-    INSERT INTO semel.outbox_pending (position, aggregate, event_id, partition)
-    SELECT e.position, e.aggregate, e.event_id, e.partition FROM events e WHERE NOT e.streamed ORDER BY e.position;
+    INSERT INTO semel.outbox_pending (pending_id, position, aggregate, event_id, partition)
+    SELECT e.position, e.position, e.aggregate, e.event_id, e.partition FROM events e WHERE NOT e.streamed
+    ORDER BY e.position;
     RETURN NULL;
 END
 $$;

@@ -5,7 +5,7 @@ INSERT INTO semel_outbox_parked (event_id, position, aggregate, partition, tenan
 SELECT p.event_id, p.position, p.aggregate, p.partition, e.tenant, e.aggregate_type, e.aggregate_id, $2, $3, $4,
        semel_now()
 FROM semel_outbox_pending p JOIN semel_outbox_event e ON e.position = p.position
-WHERE p.pending_id = $1 AND p.partition IN
+WHERE p.pending_id = $1 AND p.position = $9 AND p.partition IN
     (SELECT partition FROM semel_outbox_partition WHERE partition = $5 AND owner = $6 AND epoch = $7)
   AND (NOT $8 OR EXISTS (SELECT 1 FROM semel_outbox_parked k
                          WHERE k.aggregate = p.aggregate AND k.position < p.position AND k.blocks))
