@@ -2,9 +2,9 @@
 // server: a payment with its event and its stored reply.
 
 #include "bench/harness.hpp"
+#include "bench/payment.hpp"
 #include "bench/pgbench.hpp"
 #include "bench/server_costs.hpp"
-#include "semel/command/executor.hpp"
 #include "semel/db/migrate.hpp"
 #include "semel/postgres/catalogue.hpp"
 #include "semel/postgres/migrations.hpp"
@@ -31,9 +31,6 @@ SELECT (n * 461168601842738)::text::bytea, '\x01'::bytea || sha256(n::text::byte
        'stored-' || n, 201, 'Content-Type: application/json', repeat('x', 158)::bytea, now() + interval '1 day'
 FROM generate_series(1, 20000) AS n
 )";
-
-constexpr std::string_view body =
-    R"({"paymentId":"0190c7f4-7d5e-7b1a-9c3f-0123456789ab","account":4711,"amount":"10.00","currency":"EUR","state":"RECEIVED","createdAt":"2026-01-31T12:00:00Z"})";
 
 // What every script of pgbench begins with: identities as random as digests, nothing that the server must compute.
 // pgbench 15 prepares at the first statement and cannot do so inside a pipeline, hence the one that every connection
@@ -75,7 +72,8 @@ constexpr std::string_view record_sql =
 std::string joined(std::initializer_list<std::string_view> parts) {
     std::string text(variables);
     for (const std::string_view part : parts) text.append(part);
-    for (auto at = text.find("BODY"); at != std::string::npos; at = text.find("BODY")) text.replace(at, 4, body);
+    for (auto at = text.find("BODY"); at != std::string::npos; at = text.find("BODY"))
+        text.replace(at, 4, payment_body);
     return text;
 }
 
@@ -101,28 +99,6 @@ std::string lookup() {
     return "\\set n random(1, 20000) * 461168601842738\n" + text + ";\n";
 }
 
-Result<Reply> pay(Work& work, std::int64_t account, std::int64_t amount) {
-    const Uuid id = new_uuid();
-    const std::string text = id.text();
-    work.tx.post("INSERT INTO payment (id, account, amount) VALUES ($1, $2, $3)", id, account, amount);
-    work.outbox.append({.aggregate = {.type = "payment", .id = text, .version = 1},
-                        .type = "payment.created",
-                        .payload = std::string(body)});
-    return Reply{.status = 201, .body = std::string(body), .headers = {{"Content-Type", "application/json"}}};
-}
-
-Result<Reply> read_and_pay(Work& work, std::int64_t account, std::int64_t amount) {
-    const Rows rows = SEMEL_TRY(work.tx.execute("SELECT open FROM account WHERE id = $1", account));
-    if (rows.empty()) return fail(Fault::rejected, "no such account");
-    return pay(work, account, amount);
-}
-
-Command command(std::string_view key, std::uint32_t attempt = 1) {
-    return {.identity = Identity::of("shop", "web", "payment.create", key).value(),
-            .fingerprint = {.version = fingerprint_version, .digest = sha256(bytes_of(key))},
-            .attempt = attempt};
-}
-
 /// One server, with as many connections of ours and of pgbench's.
 class Bench {
 public:
@@ -143,15 +119,15 @@ public:
             Random& random = system_random();
             const auto account = static_cast<std::int64_t>(random.below(10'000)) + 1;
             const auto amount = static_cast<std::int64_t>(random.below(1000)) + 1;
-            return told(executor_->execute(command(new_uuid().text()),
-                                           [&](Work& work) { return handle(work, account, amount); }));
+            return without_answer(executor_->execute(payment_command(new_uuid().text()),
+                                                     [&](Work& work) { return handle(work, account, amount); }));
         });
     }
     Side replays(std::string name, std::uint32_t attempt) {
         return ours(std::move(name), [this, attempt](std::size_t, std::uint64_t) {
             const auto n = system_random().below(stored_replies);
-            return told(executor_->execute(command("stored-" + std::to_string(n), attempt),
-                                           [](Work& work) { return pay(work, 1, 1); }));
+            return without_answer(executor_->execute(payment_command("stored-" + std::to_string(n), attempt),
+                                                     [](Work& work) { return pay(work, 1, 1); }));
         });
     }
     Side pgbench(std::string name, std::string script, int threads = 2) {
@@ -166,8 +142,8 @@ public:
     }
     Status store_replies() {
         for (std::int64_t n = 0; n < stored_replies; ++n) {
-            const auto outcome =
-                executor_->execute(command("stored-" + std::to_string(n)), [](Work& work) { return pay(work, 1, 1); });
+            const auto outcome = executor_->execute(payment_command("stored-" + std::to_string(n)),
+                                                    [](Work& work) { return pay(work, 1, 1); });
             if (!outcome.committed()) return fail(Error(outcome.error()));
         }
         return {};
@@ -181,11 +157,6 @@ private:
           database_(std::move(database)),
           executor_(std::move(executor)),
           pgbench_(std::move(pgbench)) {}
-
-    static Outcome<> told(const Outcome<Answer>& outcome) {
-        if (outcome.committed()) return Committed<void>{};
-        return NotCommitted{outcome.error()};
-    }
 
     Side ours(std::string name, std::function<Outcome<>(std::size_t, std::uint64_t)> work) {
         return {std::move(name), [this, work = std::move(work)](Duration time) {

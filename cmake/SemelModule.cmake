@@ -46,17 +46,47 @@ foreach(label unit sqlite)
   semel_label_target(${label})
 endforeach()
 
-# semel_test(<name> SOURCES … LINKS … LABELS … [TIMEOUT seconds]): one GoogleTest program, one ctest entry.
-# Labels: unit, sqlite, postgres, … say what a test needs; soak keeps it out of `make test`.
+# Where each entry of ctest notes at which failpoints its processes were killed, for tests/crash/points.py.
+set(SEMEL_KILLS ${PROJECT_BINARY_DIR}/kills)
+file(MAKE_DIRECTORY ${SEMEL_KILLS})
+
+# semel_test(<name>
+#   SOURCES … LINKS …
+#   LABELS <labels…>       # unit, sqlite, postgres, … say what it needs; soak keeps it out of `make test`
+#   TIMEOUT <seconds>      # 300 unless told; those with a longer one start first
+#   BUSY                   # keeps a processor busy, or measures what a busy neighbour would lengthen
+#   SQLITE <entry>         # the cases */sqlite, which need no server, become an entry of their own: the sanitizers run it
+#   SQLITE_CASES <filter>) # if those are called otherwise
+# One GoogleTest program, one ctest entry. tools/run-tests runs twice as many entries at once as there are processors, since most
+# of them wait most of the time: for servers, leases and deadlines. A busy one takes two places.
 function(semel_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif()
+  cmake_parse_arguments(arg "BUSY" "TIMEOUT;SQLITE;SQLITE_CASES" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} semel_options GTest::gmock_main)
-  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  set(properties "")
+  if(arg_TIMEOUT)
+    list(APPEND properties TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT})
+  else()
+    list(APPEND properties TIMEOUT 300)
+  endif()
+  if(arg_BUSY)
+    list(APPEND properties PROCESSORS 2)
+  endif()
+  set(others "")
+  if(arg_SQLITE)
+    if(NOT arg_SQLITE_CASES)
+      set(arg_SQLITE_CASES */sqlite)
+    endif()
+    add_test(NAME ${arg_SQLITE} COMMAND ${name} --gtest_brief=1 --gtest_filter=${arg_SQLITE_CASES})
+    set_tests_properties(${arg_SQLITE} PROPERTIES ${properties} LABELS sqlite
+      ENVIRONMENT SEMEL_FAILPOINT_LOG=${SEMEL_KILLS}/${arg_SQLITE})
+    semel_label_target(sqlite)
+    add_dependencies(semel_tests_sqlite ${name})
+    set(others --gtest_filter=-${arg_SQLITE_CASES})
+  endif()
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 ${others})
+  set_tests_properties(${name} PROPERTIES ${properties} LABELS "${arg_LABELS}"
+    ENVIRONMENT SEMEL_FAILPOINT_LOG=${SEMEL_KILLS}/${name})
   foreach(label IN LISTS arg_LABELS)
     semel_label_target(${label})
     add_dependencies(semel_tests_${label} ${name})

@@ -89,6 +89,9 @@ private:
 
     [[nodiscard]] Status configure(Use use, const Limits& limits);
     [[nodiscard]] Result<std::string> setting(std::string_view pragma, const Limits& limits);
+    /// Writes the log as it is read, and syncs it. After an fsync that failed the system goes on to show what it could
+    /// not write, to processes that start later too; whoever built on that would lose it at the next power cut.
+    [[nodiscard]] Status rewrite_log(const Limits& limits);
     void watch(bool cancellable, const Limits& limits);
     [[nodiscard]] Result<Rows> step_through(Prepared& prepared, const Statement& statement);
     [[nodiscard]] Error step_failed(int code, sqlite3_stmt* statement);

@@ -131,6 +131,28 @@ Result<std::string> Connection::setting(std::string_view pragma, const Limits& l
     return value;
 }
 
+Status Connection::rewrite_log(const Limits& limits) {
+    sqlite3_file* log = nullptr;
+    sqlite3_file_control(database_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (log == nullptr || log->pMethods == nullptr) return {};
+    // Under the writer's lock nobody else writes to the log.
+    if (const int code = control(Control::begin_immediate, limits); code != SQLITE_OK)
+        return fail(failed(code, Phase::connect));
+    constexpr sqlite3_int64 piece = 1 << 16;
+    std::array<char, piece> bytes;
+    sqlite3_int64 size = 0;
+    int code = log->pMethods->xFileSize(log, &size);
+    for (sqlite3_int64 at = 0; at < size && code == SQLITE_OK; at += piece) {
+        const int length = static_cast<int>(std::min(piece, size - at));
+        code = log->pMethods->xRead(log, bytes.data(), length, at);
+        if (code == SQLITE_OK) code = log->pMethods->xWrite(log, bytes.data(), length, at);
+    }
+    if (code == SQLITE_OK && size > 0) code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+    std::ignore = control(Control::rollback, limits);
+    if (code == SQLITE_OK) return {};
+    return fail(failure(database_, {.code = code, .text = sqlite3_errstr(code)}, Phase::connect));
+}
+
 Status Connection::configure(Use use, const Limits& limits) {
     if (use == Use::read) {
         SEMEL_TRY(setting("PRAGMA query_only = ON", limits));
@@ -146,6 +168,7 @@ Status Connection::configure(Use use, const Limits& limits) {
         return fail(std::move(error));
     }
     SEMEL_TRY(setting("PRAGMA synchronous = FULL", limits));
+    if (mode == "wal") SEMEL_TRY(rewrite_log(limits));
     SEMEL_TRY(setting("PRAGMA foreign_keys = ON", limits));
     // The log is cut back to this after a burst instead of keeping its largest size for ever.
     SEMEL_TRY(setting("PRAGMA journal_size_limit = 67108864", limits));

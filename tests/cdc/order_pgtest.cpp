@@ -80,35 +80,6 @@ TEST_F(CdcOrder, PlainSqlIsStreamedToo) {
     EXPECT_EQ(shop->pending(), "0");
 }
 
-TEST_F(CdcOrder, AWriterThatStaysOpenDelaysNobodyElse) {
-    shop->switch_in();
-    ScriptedSink sink;
-    CdcProcess one = shop->process(sink);
-    one.relay->start();
-    ASSERT_TRUE(shop->streams());
-    // Its event has the lowest position, and is not there yet.
-    const auto driver_of = driver(shop->url).value();
-    auto open = driver_of.connect(in(10s)).value();
-    const AppendStatements statements = AppendStatements::from(shop->database->catalogue()).value();
-    Transaction held(*open, {}, in(30s));
-    Outbox outbox(statements, "shop", shop->database->clock(), shop->database->random());
-    outbox.append(CdcShop::event(1));
-    outbox.post_to(held);
-    ASSERT_TRUE(held.flush());
-    const Instant begun = system_clock().now();
-    while (system_clock().now() < begun + 3s) {
-        const std::size_t before = sink.taken().size();
-        const Instant told = system_clock().now();
-        ASSERT_TRUE(shop->tell({2, 3}));
-        ASSERT_TRUE(eventually([&] { return sink.taken().size() == before + 2; }));
-        EXPECT_LT(system_clock().now() - told, 2s);
-        std::this_thread::sleep_for(200ms);
-    }
-    ASSERT_TRUE(std::move(held).commit().committed());
-    shop->expect_all(sink);
-    EXPECT_EQ(sink.taken().back().aggregate.id, "1");
-}
-
 TEST_F(CdcOrder, TwentyThousandAggregatesInOneTransactionLeaveInBoundedMemory) {
     shop->switch_in();
     ScriptedSink sink;

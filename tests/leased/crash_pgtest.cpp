@@ -136,7 +136,7 @@ const std::vector<std::pair<std::string, std::string>> places{
     {"sweep.before_take", "sweep"},    {"sweep.after_take", "sweep"},        {"call.before_query", "sweep"},
     {"call.after_query", "sweep"},     {"lease.before_settle", "settle"}};
 
-/// Where a process comes only if its clock runs on in the middle of a COMMIT: see clock_test.cpp.
+/// Where a process comes only if the time of its call runs out in a COMMIT: see tests/crash/late_call_pgtest.cpp.
 const std::set<std::string> elsewhere{"call.not_begun"};
 
 class LeasedCrash : public LeasedTest {

@@ -30,6 +30,8 @@ constexpr std::array planted{
     PlantedBug{.name = "unknown_commit_is_success", .what = "no answer to COMMIT is taken for success"},
     PlantedBug{.name = "retry_after_unknown_commit",
                .what = "no answer to COMMIT is taken for a conflict, and the transaction runs again"},
+    PlantedBug{.name = "statement_retried_alone",
+               .what = "a statement that lost a race is run again by itself, without what came before it"},
     PlantedBug{.name = "accepted_before_durable",
                .what = "an asynchronous command is acknowledged before its COMMIT",
                .slow = true},
