@@ -119,6 +119,7 @@ Result<FeedControl> FeedControl::of(Database& database, const Uuid& relay, std::
                                 .relay_leave = SEMEL_TRY(shared.find("outbox_relay_leave")),
                                 .release = SEMEL_TRY(shared.find("partition_release")),
                                 .fence = SEMEL_TRY(ours.find("fence")),
+                                .plan = SEMEL_TRY(shared.find("pending_plan")),
                                 .copy = SEMEL_TRY(ours.find("pending_copy")),
                                 .pending_of = SEMEL_TRY(ours.find("pending_of")),
                                 .held = SEMEL_TRY(ours.find("held")),
@@ -283,6 +284,7 @@ void FeedControl::post_copy(Transaction& tx, const std::vector<Copied>& events) 
     ids.reserve(events.size());
     for (const Copied& one : events) ids.push_back(one.event);
     const std::span all(events);
+    tx.post(statements_.plan);
     tx.post(statements_.copy, uuids(ids), numbers(all, &Copied::position), numbers(all, &Copied::aggregate),
             numbers(all, &Copied::partition));
 }

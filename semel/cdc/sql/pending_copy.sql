@@ -5,6 +5,7 @@ INSERT INTO semel.outbox_pending (position, aggregate, event_id, partition)
 SELECT e.position, e.aggregate, e.event_id, e.partition
 FROM unnest(string_to_array($1, ',')::uuid[], string_to_array($2, ',')::bigint[], string_to_array($3, ',')::bigint[],
             string_to_array($4, ',')::smallint[]) AS e (event_id, position, aggregate, partition)
-WHERE NOT EXISTS (SELECT 1 FROM semel.outbox_pending p WHERE p.partition = e.partition AND p.position = e.position)
-  AND NOT EXISTS (SELECT 1 FROM semel.outbox_parked k WHERE k.event_id = e.event_id)
+WHERE (SELECT true FROM semel.outbox_pending p WHERE p.partition = e.partition AND p.position = e.position LIMIT 1)
+          IS NULL
+  AND (SELECT true FROM semel.outbox_parked k WHERE k.event_id = e.event_id) IS NULL
 ORDER BY e.position

@@ -7,7 +7,9 @@ CREATE SEQUENCE semel.outbox_position AS bigint CACHE 1;
 -- How events leave: 0 by pending rows that relays poll, 1 through the server's log (change data capture). A sequence,
 -- because its value is the same for everyone at once, whatever their snapshots: whoever appends reads it under the lock
 -- of the aggregate's stripe, so that within an aggregate no event goes the old way after one that went the new way.
+-- It has a value from the start: who may not read it gets an error, or NULL, and never appends the wrong way.
 CREATE SEQUENCE semel.outbox_mode AS bigint MINVALUE 0 MAXVALUE 1 START 0 CACHE 1;
+SELECT setval('semel.outbox_mode', 0);
 
 -- Whether an event that is appended now is to be streamed. The transaction has its number before it looks: whoever
 -- waits for the transactions that saw the old value knows them by their numbers. One expression, so that it becomes
@@ -16,7 +18,7 @@ CREATE FUNCTION semel.outbox_streamed() RETURNS boolean
     LANGUAGE sql VOLATILE
 AS $$
     SELECT CASE WHEN pg_catalog.pg_current_xact_id() IS NOT NULL
-                THEN coalesce(pg_catalog.pg_sequence_last_value('semel.outbox_mode'), 0) = 1 END
+                THEN pg_catalog.pg_sequence_last_value('semel.outbox_mode') = 1 END
 $$;
 
 CREATE TABLE semel.outbox_event (

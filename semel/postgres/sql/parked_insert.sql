@@ -6,8 +6,9 @@ INSERT INTO semel.outbox_parked
     (event_id, position, aggregate, partition, tenant, aggregate_type, aggregate_id, attempts, reason, blocks)
 SELECT p.event_id, p.position, p.aggregate, p.partition, e.tenant, e.aggregate_type, e.aggregate_id, $2, $3, $4
 FROM semel.outbox_pending p JOIN fence ON fence.partition = p.partition
-JOIN semel.outbox_event e ON e.event_id = p.event_id
-WHERE p.pending_id = $1 AND p.position = $9 AND (NOT $8 OR EXISTS (SELECT 1 FROM semel.outbox_parked k
-                                WHERE k.aggregate = p.aggregate AND k.position < p.position AND k.blocks))
+CROSS JOIN LATERAL (SELECT * FROM semel.outbox_event o WHERE o.event_id = p.event_id OFFSET 0) e
+WHERE p.partition = $5 AND p.position = $9 AND p.pending_id = $1
+  AND (NOT $8 OR EXISTS (SELECT 1 FROM semel.outbox_parked k
+                         WHERE k.aggregate = p.aggregate AND k.position < p.position AND k.blocks))
 ON CONFLICT (event_id) DO UPDATE SET attempts = excluded.attempts, reason = excluded.reason,
     blocks = outbox_parked.blocks OR excluded.blocks, parked_at = excluded.parked_at

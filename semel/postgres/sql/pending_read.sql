@@ -1,5 +1,5 @@
 -- The first $2 events of each partition in $1 (numbers with commas), in order. An event that waits for its next
--- attempt hides the later ones of its aggregate.
+-- attempt hides the later ones of its aggregate. Written so that there is one way to do it, as in pending_delete.
 SELECT p.pending_id, p.position, p.aggregate, p.partition, p.attempts, p.event_id, e.tenant, e.aggregate_type,
        e.aggregate_id, e.aggregate_version, e.type, e.payload, e.headers,
        (extract(epoch FROM e.created_at) * 1000000)::bigint AS created_at,
@@ -10,8 +10,8 @@ FROM unnest(string_to_array($1, ',')::smallint[]) AS held (number)
 CROSS JOIN LATERAL (
     SELECT f.* FROM semel.outbox_pending f
     WHERE f.partition = held.number
-      AND NOT EXISTS (SELECT 1 FROM semel.outbox_pending w
-                      WHERE w.aggregate = f.aggregate AND w.position <= f.position AND w.next_attempt_at > now())
+      AND (SELECT true FROM semel.outbox_pending w
+           WHERE w.aggregate = f.aggregate AND w.position <= f.position AND w.next_attempt_at > now() LIMIT 1) IS NULL
     ORDER BY f.position LIMIT $2) p
-JOIN semel.outbox_event e ON e.event_id = p.event_id
+CROSS JOIN LATERAL (SELECT * FROM semel.outbox_event o WHERE o.event_id = p.event_id OFFSET 0) e
 ORDER BY p.position
