@@ -49,7 +49,7 @@ TEST(AmqpUrl, SaysWhatIsWrongAndNeverShowsASecret) {
 TEST(AmqpUrl, BecomesTheOptionsOfASink) {
     const auto options = sink_options(
         "amqp://host/?exchange=orders&exchange_type=direct&routing_key={type}&queue=all&binding=a.%23&declare=true&"
-        "mode=structured&max_in_flight=9&deadline=4&source=/shop");
+        "single_active_consumer=false&mode=structured&max_in_flight=9&deadline=4&source=/shop");
     ASSERT_TRUE(options) << options.error().describe();
     EXPECT_EQ(options->exchange, "orders");
     EXPECT_EQ(options->exchange_type, "direct");
@@ -57,6 +57,7 @@ TEST(AmqpUrl, BecomesTheOptionsOfASink) {
     EXPECT_EQ(options->queue, "all");
     EXPECT_EQ(options->binding, "a.#");
     EXPECT_TRUE(options->declare);
+    EXPECT_FALSE(options->single_active_consumer);
     EXPECT_EQ(options->mode, Mode::structured);
     EXPECT_EQ(options->max_in_flight, 9U);
     EXPECT_EQ(options->deadline, std::chrono::seconds(4));
@@ -65,12 +66,12 @@ TEST(AmqpUrl, BecomesTheOptionsOfASink) {
 
 TEST(AmqpUrl, BecomesTheOptionsOfASource) {
     const auto options = source_options(
-        "amqp://host/?queue=all&exchange=orders&declare=true&single_active_consumer=true&prefetch=5&heartbeat=9");
+        "amqp://host/?queue=all&exchange=orders&declare=true&single_active_consumer=false&prefetch=5&heartbeat=9");
     ASSERT_TRUE(options) << options.error().describe();
     EXPECT_EQ(options->queue, "all");
     EXPECT_EQ(options->exchange, "orders");
     EXPECT_TRUE(options->declare);
-    EXPECT_TRUE(options->single_active_consumer);
+    EXPECT_FALSE(options->single_active_consumer);
     EXPECT_EQ(options->prefetch, 5U);
     EXPECT_EQ(options->heartbeat, std::chrono::seconds(9));
 }

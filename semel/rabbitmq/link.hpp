@@ -55,7 +55,7 @@ struct QueueDeclaration {
     std::string exchange_type = "topic";
     std::string queue{};    ///< None: only the exchange.
     std::string binding{};  ///< The pattern by which the queue gets messages of the exchange.
-    bool single_active_consumer = false;
+    bool single_active_consumer = true;
 };
 
 /// One connection to one server, with one channel. It is never mended: when it breaks, or the broker closes the channel,

@@ -61,6 +61,8 @@ Result<RabbitmqSinkOptions> sink_options(std::string_view text) {
         {"routing_key", [&](const std::string& value) { return !(options.routing_key = value).empty(); }},
         {"queue", [&](const std::string& value) { return !(options.queue = value).empty(); }},
         {"binding", [&](const std::string& value) { return !(options.binding = value).empty(); }},
+        {"single_active_consumer",
+         [&](const std::string& value) { return read_bool(value, options.single_active_consumer); }},
         {"declare", [&](const std::string& value) { return read_bool(value, options.declare); }},
         {"source", [&](const std::string& value) { return !(options.event.source = value).empty(); }},
         {"mode",

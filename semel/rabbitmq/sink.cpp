@@ -78,7 +78,8 @@ Status RabbitmqSink::State::connect(Deadline deadline) {
         SEMEL_TRY(fresh->declare({.exchange = options.exchange,
                                   .exchange_type = options.exchange_type,
                                   .queue = options.queue,
-                                  .binding = options.binding}));
+                                  .binding = options.binding,
+                                  .single_active_consumer = options.single_active_consumer}));
     SEMEL_TRY(fresh->confirm_publishes());
     link = std::move(fresh);
     return {};

@@ -26,6 +26,7 @@ struct RabbitmqSinkOptions {
     std::string exchange_type = "topic";
     std::string queue{};
     std::string binding = "#";
+    bool single_active_consumer = true;  ///< Of the queue: as in RabbitmqSourceOptions, which must say the same.
     CloudEventOptions event{.source = "/semel"};
     Mode mode = Mode::binary;
     std::size_t max_in_flight = 256;               ///< Messages sent and not confirmed, each of another aggregate.

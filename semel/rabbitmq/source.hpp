@@ -19,9 +19,10 @@ struct RabbitmqSourceOptions {
     std::string exchange{};
     std::string exchange_type = "topic";
     std::string binding = "#";
-    /// Of a queue that is declared: one source at a time gets messages, and another takes over when it goes. Keeps the order of
-    /// keys across processes.
-    bool single_active_consumer = false;
+    /// Of a queue that is declared: one source at a time gets messages, and another takes over when it goes. Without it the
+    /// order of keys is kept by nobody, not even for one source that connects anew: the broker may go on with later messages
+    /// before it takes back what the connection before had.
+    bool single_active_consumer = true;
     std::uint16_t prefetch = 256;                               ///< Delivered and not acknowledged, at most.
     std::chrono::seconds heartbeat = std::chrono::seconds(10);  ///< A broker that is silent for two of them is gone.
 };

@@ -71,6 +71,7 @@ public:
     Result<std::unique_ptr<Sink>> make_sink(const conformance::SinkSettings& settings) override {
         RabbitmqSinkOptions options = sink_to(proxy_->port(), exchange_);
         options.queue = exchange_ + "-all";
+        options.single_active_consumer = false;  // It is looked into, which RabbitMQ allows of no other queue.
         options.binding = "order.order.#";
         options.event.source = conformance::event_source;
         options.mode = settings.structured ? Mode::structured : Mode::binary;
