@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 namespace semel::kafka::detail {
@@ -14,6 +15,11 @@ namespace {
 
 /// How long purged messages may take to be reported. Nothing is waited for but the client's own threads.
 constexpr int purge_milliseconds = 5'000;
+/// As long, and as many, as librdkafka allows.
+constexpr int linger_milliseconds_max = 900'000;
+constexpr int batch_messages_max = 1'000'000;
+/// librdkafka's `batch.size`, and about what a broker takes as it comes.
+constexpr std::size_t batch_bytes_default = 1'000'000;
 
 // The number of a message travels through librdkafka as its opaque pointer.
 // NOLINTBEGIN(performance-no-int-to-ptr, cppcoreguidelines-pro-type-reinterpret-cast)
@@ -34,6 +40,15 @@ void on_producer_complaint(rd_kafka_t*, int code, const char* what, void* opaque
 
 }  // namespace
 
+std::size_t batch_bytes(const Record& record) noexcept {
+    // Lengths, times and numbers of a record, each as long as it can become.
+    constexpr std::size_t record_overhead = 64;
+    constexpr std::size_t header_overhead = 10;
+    std::size_t bytes = record_overhead + record.key.size() + record.value.size();
+    for (const CloudEventAttribute& one : record.headers) bytes += header_overhead + one.name.size() + one.value.size();
+    return bytes;
+}
+
 Result<std::unique_ptr<Producer>> Producer::create(const Connection& connection, const Limits& limits,
                                                    const std::vector<Setting>& extra) {
     std::unique_ptr<Producer> made(new Producer());
@@ -45,12 +60,18 @@ Result<std::unique_ptr<Producer>> Producer::create(const Connection& connection,
         .set("max.in.flight.requests.per.connection", 1)
         // As Java's clients do, so that all who write a key find the same partition.
         .set("partitioner", "murmur2_random")
-        // Whoever publishes waits for the answer: lingering would only make that longer.
-        .set("linger.ms", 0)
-        .set("message.timeout.ms", milliseconds(limits.message))
         .set("topic.metadata.propagation.max.ms", milliseconds(limits.topic))
         // A broker that is silent for so long is given up, and the message sent over another connection.
         .set("socket.timeout.ms", std::max(milliseconds(limits.message), 1'000));
+    made->leaving_ = limits.leaving;
+    if (limits.leaving == Leaving::together)
+        // Nothing leaves by itself: neither after a while, nor when there is a lot of it, nor does one message end while
+        // those behind it go on.
+        conf.set("linger.ms", linger_milliseconds_max)
+            .set("batch.num.messages", batch_messages_max)
+            .set("message.timeout.ms", 0);
+    else
+        conf.set("linger.ms", 0).set("message.timeout.ms", milliseconds(limits.message));
     for (const Setting& one : extra) conf.set(one.name.c_str(), one.value);
     ::rd_kafka_conf_set_opaque(conf.get(), made.get());
     ::rd_kafka_conf_set_dr_msg_cb(conf.get(), on_producer_report);
@@ -96,7 +117,24 @@ int Producer::send(const Record& record, std::size_t message) {
     return 0;
 }
 
-void Producer::wait(Duration limit) { ::rd_kafka_poll(client_.get(), milliseconds(limit)); }
+void Producer::wait(Duration limit) {
+    if (leaving_ == Leaving::together)
+        // Sends what lingers, and hears the reports.
+        ::rd_kafka_flush(client_.get(), milliseconds(limit));
+    else
+        ::rd_kafka_poll(client_.get(), milliseconds(limit));
+}
+
+std::size_t Producer::batch_max() const {
+    std::array<char, 32> text{};
+    std::size_t size = text.size();
+    std::size_t bytes = batch_bytes_default;
+    const rd_kafka_conf_t* conf = ::rd_kafka_conf(client_.get());
+    if (::rd_kafka_conf_get(conf, "message.max.bytes", text.data(), &size) == RD_KAFKA_CONF_OK)
+        bytes = std::min(bytes, static_cast<std::size_t>(std::strtoull(text.data(), nullptr, 10)));
+    // The rest is for what the batch itself needs.
+    return bytes - bytes / 10;
+}
 
 std::vector<Report> Producer::take_reports() { return std::exchange(reports_, {}); }
 

@@ -8,6 +8,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
+#include <set>
 
 namespace semel::kafka {
 namespace {
@@ -19,6 +20,8 @@ constexpr Duration look_every = std::chrono::milliseconds(100);
 /// librdkafka counts limits in milliseconds; below this nothing could be delivered.
 constexpr Duration deadline_min = std::chrono::milliseconds(100);
 constexpr std::size_t in_flight_max = 100'000;
+/// Topics that are remembered; one that is forgotten costs a round.
+constexpr std::size_t met_max = 10'000;
 
 Error no_time_left(const std::string& complaint) {
     Error error;
@@ -49,32 +52,58 @@ Error failure_of(const detail::Report& report, const std::string& complaint) {
 
 struct KafkaSink::State {
     [[nodiscard]] Status ensure_producer();
-    /// Sends whatever may be sent now. An Error: nothing more can be, until there is another producer.
-    [[nodiscard]] Status send_some(PublishPlan& plan, std::span<const Message> messages);
-    void collect(PublishPlan& plan);
+    /// Hands over what goes with the next round. An Error: nothing more can be, until there is another producer.
+    [[nodiscard]] Status send_round(PublishPlan& plan, std::span<const Message> messages);
+    /// Whether a message may go in one round with the one before it in its aggregate: they must become one batch.
+    [[nodiscard]] bool may_follow(const Message& before, const Record& record) const;
+    void collect(PublishPlan& plan, std::span<const Message> messages);
 
     KafkaSinkOptions options;
     Clock* clock;
     std::unique_ptr<detail::Producer> producer;
+    std::set<std::string, std::less<>> met{};  ///< Topics of which this producer has had an acknowledgement.
 };
 
 Status KafkaSink::State::ensure_producer() {
     if (producer && !producer->spent()) return {};
     producer.reset();
-    producer = SEMEL_TRY(
-        detail::Producer::create(options.connection, {.message = options.deadline, .topic = options.topic_limit}));
+    met.clear();
+    producer = SEMEL_TRY(detail::Producer::create(
+        options.connection,
+        {.message = options.deadline, .topic = options.topic_limit, .leaving = detail::Leaving::together}));
     return {};
 }
 
-Status KafkaSink::State::send_some(PublishPlan& plan, std::span<const Message> messages) {
+bool KafkaSink::State::may_follow(const Message& before, const Record& record) const {
+    // Events of one aggregate may go to different topics, by their types. And what waits for a topic to become known is dealt
+    // out to its partitions one by one, while the first of it leaves already.
+    const auto topic = topic_of(before, options.topic);
+    return topic && *topic == record.topic && met.contains(record.topic);
+}
+
+Status KafkaSink::State::send_round(PublishPlan& plan, std::span<const Message> messages) {
+    const std::size_t bytes_max = producer->batch_max();
+    std::size_t bytes = 0;
+    plan.begin_round();
     while (const auto number = plan.next()) {
         const auto record = record_of(messages[*number], options.event, options.mode, options.topic);
         if (!record) {
             plan.answered(*number, fail(record.error()));
             continue;
         }
+        if (const auto before = plan.ahead_of(*number); before && !may_follow(messages[*before], *record)) {
+            plan.hold(*number);
+            continue;
+        }
+        // All of the round might be for one partition, and what is too much for a batch would be divided.
+        const std::size_t size = detail::batch_bytes(*record);
+        if (bytes > 0 && bytes + size > bytes_max) return {};
         const int code = producer->send(*record, *number);
-        if (code == 0) continue;
+        if (code == 0) {
+            plan.begun(*number);
+            bytes += size;
+            continue;
+        }
         Error error = failure_of({.message = *number, .code = code}, producer->complaint());
         plan.answered(*number, fail(error));
         // A topic that is believed not to exist is asked for again by a new client only.
@@ -84,14 +113,17 @@ Status KafkaSink::State::send_some(PublishPlan& plan, std::span<const Message> m
     return {};
 }
 
-void KafkaSink::State::collect(PublishPlan& plan) {
+void KafkaSink::State::collect(PublishPlan& plan, std::span<const Message> messages) {
     for (const detail::Report& report : producer->take_reports()) {
-        if (report.code == 0)
+        if (report.code == 0) {
             plan.answered(report.message, {});
-        else if (blames_one_of_the_batch(report.code))
+            if (met.size() >= met_max) met.clear();
+            if (auto topic = topic_of(messages[report.message], options.topic)) met.insert(*std::move(topic));
+        } else if (blames_one_of_the_batch(report.code)) {
             plan.refused(report.message, failure_of(report, {}));
-        else
+        } else {
             plan.answered(report.message, fail(failure_of(report, producer->complaint())));
+        }
     }
 }
 
@@ -126,14 +158,16 @@ std::vector<Status> KafkaSink::publish(std::span<const Message> messages, Deadli
     while (!plan.finished()) {
         const Instant now = state.clock->now();
         if (now >= until) plan.close(no_time_left(state.producer->complaint()));
-        if (const Status sent = state.send_some(plan, messages); !sent) plan.close(sent.error());
+        if (plan.under_way() == 0) {
+            if (const Status sent = state.send_round(plan, messages); !sent) plan.close(sent.error());
+        }
         if (state.producer->stopped()) plan.close(producer_stopped(state.producer->complaint()));
         if (plan.under_way() == 0) continue;
         if (now >= until || state.producer->stopped())
             state.producer->give_up();
         else
             state.producer->wait(std::min(look_every, until - now));
-        state.collect(plan);
+        state.collect(plan, messages);
     }
     return std::move(plan).take();
 }

@@ -21,16 +21,18 @@ struct KafkaSinkOptions {
     Mode mode = Mode::binary;
     /// Longest publish, whatever the caller would allow.
     Duration deadline = std::chrono::seconds(10);
-    /// Messages that were sent and not answered yet, at most; each of another aggregate.
+    /// Messages that were sent and not answered yet, at most.
     std::size_t max_in_flight = 256;
     /// How long a topic that nobody knows may take to appear, before its events are refused.
     Duration topic_limit = std::chrono::seconds(2);
 };
 
 /// Publishes events to Kafka as CloudEvents, with the aggregate as the key: all replicas in sync have what was
-/// acknowledged (acks=all), and retries of the client itself neither repeat nor reorder (idempotent producer). Of each
-/// aggregate one event is under way at a time, which is what keeps the order when a broker refuses one of them: librdkafka,
-/// left to itself, goes on with those behind it. One thread at a time.
+/// acknowledged (acks=all), and retries of the client itself neither repeat nor reorder (idempotent producer).
+///
+/// Events go out in rounds, and of an aggregate only as many in one round as are sure to be one batch of the broker's, which
+/// takes or refuses it as a whole. That keeps the order when a broker refuses one of them: librdkafka, left to itself, goes
+/// on with those behind it. One thread at a time.
 class KafkaSink final : public Sink {
 public:
     /// An Error (`rejected`) says what is wrong with the options. Talks to nobody.

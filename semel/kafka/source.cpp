@@ -8,14 +8,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 namespace semel::kafka {
 namespace {
 
 constexpr Duration patience_min = std::chrono::milliseconds(100);
+/// So long nothing is asked of the client when nothing is wanted, before its partitions are paused. Short, for meanwhile it
+/// hears nothing of the group either.
+constexpr Duration look_away = std::chrono::milliseconds(500);
 
 using detail::GroupMember;
 using detail::Partition;
@@ -35,6 +40,9 @@ struct Place {
 
 struct KafkaSource::State {
     [[nodiscard]] Status ensure_member();
+    /// Nothing is wanted for now: waits, with what the client has fetched ahead left where it is. Pausing would throw it
+    /// away. False: that has gone on for too long.
+    [[nodiscard]] bool looked_away(Deadline deadline);
     /// Lets messages come, or not.
     void let_flow(bool wanted);
     void rewind();
@@ -50,7 +58,10 @@ struct KafkaSource::State {
     DeliveryTag tags = 0;
     bool paused = false;
     bool flowing = true;
+    std::optional<Instant> look_again{};  ///< Since nothing is wanted: when it must be looked at the client again.
     std::atomic<bool> woken = false;
+    std::mutex wake_mutex{};
+    std::condition_variable_any woke{};
     /// Last, for it speaks to the rest until it has left the group. A wake may come from any thread at any time, so it is
     /// replaced only while nobody can look.
     std::mutex member_mutex{};
@@ -95,6 +106,19 @@ std::vector<Partition> KafkaSource::State::all_partitions() const {
     std::vector<Partition> all;
     for (const auto& [partition, assigned] : partitions) all.push_back(partition);
     return all;
+}
+
+bool KafkaSource::State::looked_away(Deadline deadline) {
+    if (!flowing) return false;
+    const Instant now = clock->now();
+    if (!look_again) look_again = now + look_away;
+    if (now >= *look_again) return false;
+    const Instant until = std::min(deadline.at(), *look_again);
+    std::unique_lock lock(wake_mutex);
+    while (!woken.load() && clock->now() < until)
+        if (clock->wait(lock, woke, until, {}) != Wake::notified) break;
+    woken = false;
+    return true;
 }
 
 void KafkaSource::State::let_flow(bool wanted) {
@@ -154,7 +178,12 @@ Result<std::unique_ptr<KafkaSource>> KafkaSource::open(KafkaSourceOptions option
 Result<std::vector<Delivery>> KafkaSource::receive(std::size_t limit, Deadline deadline) {
     State& state = *state_;
     SEMEL_TRY(state.ensure_member());
-    state.let_flow(limit > 0 && !state.paused);
+    const bool wanted = limit > 0 && !state.paused;
+    if (wanted)
+        state.look_again.reset();
+    else if (state.looked_away(deadline))
+        return std::vector<Delivery>();
+    state.let_flow(wanted);
     if (state.flowing) state.rewind();
     std::vector<Delivery> deliveries;
     bool looked = false;
@@ -208,7 +237,11 @@ void KafkaSource::pause() { state_->paused = true; }
 void KafkaSource::resume() { state_->paused = false; }
 
 void KafkaSource::wake() {
-    state_->woken = true;
+    {
+        const std::lock_guard guard(state_->wake_mutex);
+        state_->woken = true;
+    }
+    state_->woke.notify_all();
     const std::lock_guard guard(state_->member_mutex);
     if (state_->member) state_->member->wake();
 }

@@ -1,6 +1,7 @@
 #include "semel/source/cloud_event.hpp"
 
 #include "semel/base/base64.hpp"
+#include "semel/base/id.hpp"
 
 #include <simdjson.h>
 #include <nlohmann/json.hpp>
@@ -115,6 +116,15 @@ std::string take(Attributes& attributes, std::string_view name) {
     return value;
 }
 
+/// What no other event has: by CloudEvents that is the id together with its source. One that is a UUID needs no source, and
+/// is the same whoever passes it on under a name of his own.
+std::string unique_id(std::string id, const Attributes& attributes) {
+    const auto source = attributes.find("source");
+    if (id.empty() || source == attributes.end() || source->second.empty() || Uuid::parse(id)) return id;
+    // The length keeps ("a", "b c") and ("a b", "c") apart.
+    return std::to_string(source->second.size()) + ":" + source->second + " " + id;
+}
+
 }  // namespace
 
 ReceivedMessage received_cloud_event(std::span<const CloudEventAttribute> headers, std::string_view prefix,
@@ -140,7 +150,7 @@ ReceivedMessage received_cloud_event(std::span<const CloudEventAttribute> header
             attributes = std::move(event->attributes);
             message.payload = std::move(event->payload);
         }
-    message.id = take(attributes, "id");
+    message.id = unique_id(take(attributes, "id"), attributes);
     message.type = take(attributes, "type");
     message.tenant = take(attributes, "tenant");
     message.version = take(attributes, "dataschema");

@@ -85,5 +85,21 @@ TEST(ReceivedCloudEvent, KeepsTenantsApartInTheKey) {
     EXPECT_EQ(key("a", "b"), key("a", "b"));
 }
 
+TEST(ReceivedCloudEvent, KeepsTheSameIdOfDifferentSourcesApart) {
+    const auto id = [](const std::string& source, const std::string& own) {
+        const auto binary = received_cloud_event(Headers{{"ce_id", own}, {"ce_source", source}}, "ce_", "").id;
+        EXPECT_EQ(structured(json{{"specversion", "1.0"}, {"id", own}, {"source", source}}.dump()).id, binary);
+        return binary;
+    };
+    EXPECT_NE(id("/billing", "1"), id("/shipping", "1"));
+    EXPECT_EQ(id("/billing", "1"), id("/billing", "1"));
+    EXPECT_NE(id("a", "b c"), id("a b", "c"));
+    EXPECT_NE(id("/billing", "1"), id("", "1"));
+    EXPECT_EQ(id("", "1"), "1") << "a sender that does not say who it is";
+    const std::string uuid = told().id.text();
+    EXPECT_EQ(id("/billing", uuid), uuid) << "unique by itself, and known by it everywhere";
+    EXPECT_EQ(received_cloud_event(Headers{{"ce_source", "/x"}}, "ce_", "").id, "") << "none is none";
+}
+
 }  // namespace
 }  // namespace semel

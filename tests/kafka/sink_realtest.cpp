@@ -27,11 +27,11 @@ protected:
         ASSERT_TRUE(publish({event("first")})[0]);
     }
 
-    void open(Duration deadline = 10s) {
+    void open(std::size_t max_in_flight = 256) {
         KafkaSinkOptions options;
         options.connection.brokers = mock.brokers();
         options.topic = topic;
-        options.deadline = deadline;
+        options.max_in_flight = max_in_flight;
         options.topic_limit = 1s;
         sink = KafkaSink::open(options).value();
     }
@@ -115,6 +115,8 @@ TEST_F(KafkaSinkFaults, OutlastsWhatPassesByItself) {
 }
 
 TEST_F(KafkaSinkFaults, DoesNotKnowWhatBecameOfAnAnswerThatCameTooLateAndSendsNothingBehindTheCallersBack) {
+    open(2);
+    ASSERT_TRUE(publish({event("b")})[0]);
     const auto batch = events({"a", "a", "a"});
     mock.answer_produce_late(RD_KAFKA_RESP_ERR_NO_ERROR, 1500ms);
     const Instant begun = system_clock().now();
@@ -125,8 +127,40 @@ TEST_F(KafkaSinkFaults, DoesNotKnowWhatBecameOfAnAnswerThatCameTooLateAndSendsNo
     EXPECT_TRUE(held_back(answers[1]));
     EXPECT_TRUE(held_back(answers[2]));
     std::this_thread::sleep_for(1500ms);
-    for (const std::string& one : stored()) EXPECT_EQ(one, batch[0].payload) << "only that was sent";
+    for (const std::string& one : stored()) EXPECT_NE(one, batch[2].payload) << "it was not begun";
     for (const Status& answer : publish(batch)) EXPECT_TRUE(answer) << answer.error().describe();
+}
+
+TEST_F(KafkaSinkFaults, SendsTheEventsOfAnAggregateTogether) {
+    ::rd_kafka_mock_broker_set_rtt(mock.get(), -1, 200);
+    const auto batch = events(std::vector<std::string>(40, "a"));
+    const Instant begun = system_clock().now();
+    for (const Status& answer : publish(batch)) EXPECT_TRUE(answer) << answer.error().describe();
+    EXPECT_LT(system_clock().now() - begun, 3s) << "one after the other they would take eight seconds";
+    const auto there = stored();
+    ASSERT_EQ(there.size(), batch.size());
+    for (std::size_t n = 0; n < batch.size(); ++n) EXPECT_EQ(there[n], batch[n].payload);
+}
+
+TEST_F(KafkaSinkFaults, NothingPassesARefusedEventByWayOfAnotherTopic) {
+    for (const char* type : {"x", "y"}) ASSERT_EQ(::rd_kafka_mock_topic_create(mock.get(), type, 1, 1), 0);
+    topic = "{type}";
+    open();
+    const auto of_type = [&](const std::string& aggregate, const std::string& type) {
+        Message one = event(aggregate);
+        one.type = type;
+        return one;
+    };
+    for (const char* type : {"x", "y"}) ASSERT_TRUE(publish({of_type("first", type)})[0]);
+    for (int n = 0; n < 20; ++n) {
+        const std::vector batch{of_type(std::to_string(n), "x"), of_type(std::to_string(n), "y")};
+        mock.answer_produce({RD_KAFKA_RESP_ERR_INVALID_RECORD});
+        const auto answers = publish(batch);
+        ASSERT_FALSE(answers[0]);
+        EXPECT_EQ(answers[0].error().fault, Fault::rejected) << answers[0].error().describe();
+        EXPECT_TRUE(held_back(answers[1]));
+    }
+    EXPECT_EQ(read_topic(mock.brokers(), "y")->size(), 1U) << "only what was sent at first";
 }
 
 TEST_F(KafkaSinkFaults, SaysThatNothingWasDoneWhileNobodyCanBeReached) {

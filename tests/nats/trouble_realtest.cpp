@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace semel::nats {
@@ -162,6 +163,101 @@ TEST_F(NatsTrouble, WhatIsNoCloudEventHasAnIdAllTheSame) {
     EXPECT_EQ(got[0].message.payload, "hello");
     EXPECT_EQ(got[0].message.topic, stream + ".x");
     EXPECT_EQ(got[0].message.offset, 1);
+}
+
+/// Somebody who listens to the subjects of a stream and answers in its place.
+class Stranger {
+public:
+    Stranger(int port, const std::string& subjects, std::string answer) : answer_(std::move(answer)) {
+        const std::string url = "nats://127.0.0.1:" + std::to_string(port);
+        EXPECT_EQ(natsConnection_ConnectTo(&connection_, url.c_str()), NATS_OK);
+        EXPECT_EQ(natsConnection_Subscribe(&subscription_, connection_, subjects.c_str(), on_message, this), NATS_OK);
+        EXPECT_EQ(natsConnection_Flush(connection_), NATS_OK);
+    }
+    ~Stranger() {
+        natsSubscription_Destroy(subscription_);
+        natsConnection_Close(connection_);
+        natsConnection_Destroy(connection_);
+    }
+    Stranger(const Stranger&) = delete;
+    Stranger& operator=(const Stranger&) = delete;
+    [[nodiscard]] int answers() const { return answers_; }
+
+private:
+    static void on_message(natsConnection* connection, natsSubscription*, natsMsg* message, void* self) {
+        auto* stranger = static_cast<Stranger*>(self);
+        ++stranger->answers_;
+        natsConnection_PublishString(connection, natsMsg_GetReply(message), stranger->answer_.c_str());
+        natsConnection_Flush(connection);
+        natsMsg_Destroy(message);
+    }
+    std::string answer_;
+    std::atomic<int> answers_ = 0;
+    natsConnection* connection_ = nullptr;
+    natsSubscription* subscription_ = nullptr;
+};
+
+TEST_F(NatsTrouble, TheAnswerOfAStrangerDoesNotCount) {
+    const auto sink = NatsSink::open(sink_to(server->port(), stream)).value();
+    ASSERT_TRUE(publish(*sink, event("a")));
+    // Now nobody stores anything, and only the stranger answers.
+    administrator->delete_stream(stream);
+    const std::vector<std::string> answers{"+OK",
+                                           "",
+                                           "{}",
+                                           "[1]",
+                                           R"({"stream":"ELSEWHERE","seq":7})",
+                                           R"({"stream":")" + stream + R"("})",
+                                           R"({"stream":")" + stream + R"(","seq":"7"})",
+                                           R"({"seq":7})"};
+    for (const std::string& answer : answers) {
+        const Stranger stranger(server->port(), stream + ".>", answer);
+        const Status published = publish(*sink, event("a"));
+        EXPECT_EQ(stranger.answers(), 1) << answer;
+        ASSERT_FALSE(published) << "it was taken for the stream: " << answer;
+        EXPECT_EQ(published.error().fault, Fault::unknown) << answer << ": " << published.error().describe();
+    }
+    administrator->make_stream(stream, -1);
+    EXPECT_TRUE(publish(*sink, event("a"))) << "and the stream's own does";
+}
+
+TEST_F(NatsTrouble, WhatWasOnItsWayWhenTheConnectionBrokeComesBeforeWhatIsNewer) {
+    const auto sink = NatsSink::open(sink_to(server->port(), stream)).value();
+    std::vector<std::string> sent;
+    const auto send = [&](int count) {
+        for (int n = 0; n < count; ++n) {
+            const Message one = event("a");
+            sent.push_back(one.id.text());
+            ASSERT_TRUE(publish(*sink, one));
+        }
+    };
+    send(10);
+    conformance::SinkProxy proxy(static_cast<std::uint16_t>(server->port()));
+    NatsSourceOptions options = source_from(proxy.port(), stream, "billing");
+    options.ack_wait = 1s;
+    const auto source = NatsSource::open(options).value();
+    std::vector<std::string> got;
+    std::vector<DeliveryTag> tags;
+    const auto receive = [&](std::size_t limit, Duration wait) {
+        const auto some = source->receive(limit, Deadline::after(system_clock().now(), wait));
+        if (!some) return;
+        for (const Delivery& one : *some) {
+            got.push_back(one.message.id);
+            tags.push_back(one.tag);
+        }
+    };
+    receive(3, 5s);
+    ASSERT_EQ(got.size(), 3U);
+    // The server sends the next seven, and they are lost.
+    proxy.be_mute(true);
+    receive(7, 300ms);
+    ASSERT_EQ(got.size(), 3U);
+    proxy.be_mute(false);
+    send(5);
+    const Instant limit = system_clock().now() + 20s;
+    while (got.size() < sent.size() && system_clock().now() < limit) receive(10, 500ms);
+    EXPECT_EQ(got, sent) << "lost, repeated or out of order";
+    EXPECT_TRUE(source->acknowledge(tags));
 }
 
 TEST(NatsGuarded, LetsInWhoKnowsThePasswordAndNeverRepeatsIt) {
