@@ -1,6 +1,7 @@
 #include "apps/semel/canon.hpp"
 #include "apps/semel/doctor.hpp"
 #include "apps/semel/exit_code.hpp"
+#include "apps/semel/inbox_command.hpp"
 #include "apps/semel/migrate.hpp"
 #include "apps/semel/outbox_command.hpp"
 #include "apps/semel/relay_command.hpp"
@@ -90,6 +91,7 @@ int main(int argc, char** argv) {
     add_canon(app, code);
     semel::app::add_relay(app, code);
     semel::app::add_outbox(app, code);
+    semel::app::add_inbox(app, code);
     semel::app::add_doctor(app, code);
     semel::app::add_simulate(app, code);
 

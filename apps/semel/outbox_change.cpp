@@ -1,3 +1,4 @@
+#include "apps/semel/actor.hpp"
 #include "apps/semel/duration.hpp"
 #include "apps/semel/outbox.hpp"
 #include "apps/semel/report.hpp"
@@ -10,11 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 // The verbs of `semel outbox` that change something.
@@ -26,15 +25,6 @@ using nlohmann::ordered_json;
 
 /// In one transaction: small enough to hold nobody up.
 constexpr std::size_t replay_batch_max = 500;
-
-/// Whoever runs this, for the audit: user@machine.
-std::string actor_of(const std::string& given) {
-    if (!given.empty()) return given;
-    const passwd* user = ::getpwuid(::geteuid());
-    std::array<char, 256> host{};
-    ::gethostname(host.data(), host.size() - 1);
-    return fmt::format("{}@{}", user != nullptr ? user->pw_name : std::to_string(::geteuid()), host.data());
-}
 
 Result<Aggregate> parse_aggregate(const std::string& text) {
     const std::size_t slash = text.find('/');

@@ -110,8 +110,8 @@ public:
 private:
     struct Statements {
         Sql look, claim, backfill, restored, slot_made, slot_drop, polled, own, partitions, heartbeat, seen, flip,
-            flip_noted, end, leave, relay_leave, release, fence, plan, copy, pending_of, held, replicated, snapshot, visible,
-            lose;
+            flip_noted, end, leave, relay_leave, release, fence, plan, copy, pending_of, held, replicated, snapshot,
+            visible, lose;
     };
     FeedControl(Database& database, const Statements& statements, const Uuid& relay, std::string name,
                 std::int64_t lease_milliseconds);

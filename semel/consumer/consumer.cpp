@@ -15,13 +15,16 @@ Result<std::unique_ptr<Consumer>> Consumer::create(Database& database, Source& s
     if (options.handle_limit <= Duration::zero())
         return fail(Fault::rejected, "consumer: handle_limit must be more than zero");
     auto handling = SEMEL_TRY(detail::Handling::create(database, std::move(options), std::move(handler)));
-    return std::unique_ptr<Consumer>(new Consumer(database, source, std::move(handling)));
+    auto redriving = SEMEL_TRY(detail::Redriving::create(database, *handling));
+    return std::unique_ptr<Consumer>(new Consumer(database, source, std::move(handling), std::move(redriving)));
 }
 
 void Consumer::start() {
     SEMEL_ASSERT(!thread_.joinable() && "the consumer runs already");
     for (std::size_t i = 0; i < handling_->options().rules.workers; ++i)
         workers_.emplace_back([this](const std::stop_token& stop) { run_worker(stop); });
+    redriver_ =
+        std::jthread([this] { redriving_->run_every(handling_->options().rules.redrive_poll, stopping_.get_token()); });
     thread_ = std::jthread([this] { run(stopping_.get_token()); });
 }
 
@@ -30,6 +33,7 @@ void Consumer::stop() {
         stopping_.request_stop();
         source_->wake();
         thread_.join();
+        redriver_.join();
         for (std::jthread& worker : workers_) worker.request_stop();
         workers_.clear();
     } else if (std::exchange(stepped_, false)) {

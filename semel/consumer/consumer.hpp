@@ -2,6 +2,7 @@
 
 #include "semel/consumer/handling.hpp"
 #include "semel/consumer/machine.hpp"
+#include "semel/consumer/redriving.hpp"
 #include "semel/source/source.hpp"
 
 #include <atomic>
@@ -36,7 +37,7 @@ public:
     Consumer(const Consumer&) = delete;
     Consumer& operator=(const Consumer&) = delete;
 
-    /// Works on threads of its own: one that talks to the source, and the workers.
+    /// Works on threads of its own: one that talks to the source, the workers, and one for what people ask.
     void start();
     /// Drains: receives nothing more, lets the handlers under way end, acknowledges what they did, gives the rest back. For
     /// good: a consumer that was stopped is not started again.
@@ -51,6 +52,10 @@ public:
     [[nodiscard]] Result<InboxVerdict> redrive(std::string_view message_id, Deadline deadline) {
         return handling_->redrive(message_id, deadline);
     }
+    /// Redrives what people have asked for on the command line (`semel inbox redrive`), on the calling thread; how many came
+    /// to an end. An Error: the first of those that have to wait; the others were redriven all the same. A consumer that is
+    /// started does so by itself.
+    [[nodiscard]] Result<std::size_t> redrive_requested() { return redriving_->run({}); }
     [[nodiscard]] const ParkedMessages& parked() const noexcept { return handling_->parked(); }
 
     [[nodiscard]] ConsumerReport report() const noexcept;
@@ -67,10 +72,12 @@ private:
         Attempted attempted;
     };
 
-    Consumer(Database& database, Source& source, std::unique_ptr<detail::Handling> handling)
+    Consumer(Database& database, Source& source, std::unique_ptr<detail::Handling> handling,
+             std::unique_ptr<detail::Redriving> redriving)
         : database_(&database),
           source_(&source),
           handling_(std::move(handling)),
+          redriving_(std::move(redriving)),
           machine_(handling_->options().rules, database.random()) {}
 
     void run(const std::stop_token& stop);
@@ -90,6 +97,7 @@ private:
     Database* database_;
     Source* source_;
     std::unique_ptr<detail::Handling> handling_;
+    std::unique_ptr<detail::Redriving> redriving_;
     ConsumerMachine machine_;
     bool stepped_ = false;  ///< Worked on a caller's thread, and has not drained since.
     std::atomic<std::uint64_t> received_ = 0;
@@ -103,6 +111,7 @@ private:
     std::vector<Ended> results_;
     std::stop_source stopping_;
     std::vector<std::jthread> workers_;
+    std::jthread redriver_;
     std::jthread thread_;
 };
 

@@ -14,6 +14,9 @@ namespace {
 /// Longest try to take a count back. If it cannot be, the message has one attempt less.
 constexpr Duration excuse_limit = std::chrono::seconds(5);
 
+/// Longest try to say what became of a parked message: the try itself may have used up its own time.
+constexpr Duration keep_limit = std::chrono::seconds(5);
+
 /// What both databases can index, with a consumer's name before it.
 constexpr std::size_t message_id_bytes_max = 1024;
 
@@ -24,6 +27,8 @@ Error broken(std::string message, std::string_view native = {}) {
     error.native = native;
     return error;
 }
+
+constexpr std::string_view told_otherwise = "another message with the same business key told something else";
 
 constexpr std::string_view by_choice = "by choice";
 
@@ -97,9 +102,7 @@ Attempted Handling::handle(const Delivery& delivery, const consumer_action::Hand
     }
     auto verdict = process(message, run);
     if (verdict && *verdict == InboxVerdict::conflict)
-        return {.end = Attempted::End::exhausted,
-                .attempts = started,
-                .error = broken("another message with the same business key told something else")};
+        return {.end = Attempted::End::exhausted, .attempts = started, .error = broken(std::string(told_otherwise))};
     if (verdict) return {};
     // The attempt may have used up its own time.
     const Deadline soon = Deadline::after(database_->clock().now(), excuse_limit);
@@ -152,6 +155,7 @@ Status Handling::execute(Transaction& tx, const Attempt& attempt, const InboxEnt
     if (run.redriven) parked_.remove(tx, entry.message->id);
     Outbox outbox(append_, entry.message->tenant, database_->clock(), database_->random(), &options_.check_event);
     ConsumerWork work{.tx = tx, .outbox = outbox, .message = *entry.message, .attempt = attempt};
+    if (run.handler_ran != nullptr) *run.handler_ran = true;
     Status done = call_handler(work);
     if (done && !outbox.checked()) done = outbox.checked();
     // A failure counts only if the message was ours to handle: ask, if the handler has not done so by waiting.
@@ -208,18 +212,51 @@ Attempted Handling::park(const Delivery& delivery, const consumer_action::Park& 
 Result<InboxVerdict> Handling::redrive(std::string_view message_id, Deadline deadline) {
     const auto parked = SEMEL_TRY(parked_.look(message_id, deadline));
     if (!parked) return fail(Fault::rejected, "no message of that id is parked");
-    auto verdict = process(parked->message, {.redriven = true, .deadline = deadline});
-    if (verdict && (*verdict == InboxVerdict::duplicate || *verdict == InboxVerdict::same_fact)) {
-        // It needs no person any more.
-        const auto removed = transact(*database_, [&](Transaction& tx) -> Status {
-            parked_.remove(tx, message_id);
+    auto verdict = retry(*parked, deadline, {}).verdict;
+    if (const auto reason = reason_to_keep(verdict)) {
+        TransactOptions options;
+        options.deadline = Deadline::after(database_->clock().now(), keep_limit);
+        const auto kept = transact(*database_, options, [&](Transaction& tx) -> Status {
+            parked_.keep(tx, message_id, 1, *reason);
             return {};
         });
-        if (!removed.committed()) return fail(Error(removed.error()).within("remove a parked message"));
+        // It stays parked all the same; what the handler said is worth more to the caller.
+        if (!kept.committed())
+            log(LogLevel::warning, "consumer " + options_.name + ": why " + std::string(message_id) +
+                                       " stays parked was not kept: " + kept.error().describe());
     }
-    if (!verdict && blames_message(verdict.error()))
-        SEMEL_TRY(parked_.park(parked->message, parked->attempts + 1, kept_text(verdict.error().describe()), deadline));
     return verdict;
+}
+
+Handling::Retried Handling::retry(const ParkedMessage& parked, Deadline deadline, const std::stop_token& stop) {
+    bool handler_ran = false;
+    Run run{.redriven = true, .deadline = deadline};
+    run.stop = stop;
+    run.handler_ran = &handler_ran;
+    auto verdict = process(parked.message, run);
+    if (verdict && (*verdict == InboxVerdict::duplicate || *verdict == InboxVerdict::same_fact)) {
+        // It needs no person any more.
+        TransactOptions options;
+        options.deadline = Deadline::after(database_->clock().now(), keep_limit);
+        const auto removed = transact(*database_, options, [&](Transaction& tx) -> Status {
+            parked_.remove(tx, parked.message.id);
+            return {};
+        });
+        if (!removed.committed()) {
+            Error error = Error(removed.error()).within("remove a parked message");
+            // Whatever it failed with, it is not the message's.
+            if (blames_message(error)) error.fault = Fault::unavailable;
+            verdict = fail(std::move(error));
+        }
+    }
+    return {.verdict = std::move(verdict), .handler_ran = handler_ran};
+}
+
+std::optional<std::string> Handling::reason_to_keep(const Result<InboxVerdict>& verdict) {
+    if (verdict) return *verdict == InboxVerdict::conflict ? std::optional<std::string>(told_otherwise) : std::nullopt;
+    // A race that was lost, and not run again since someone stopped it, says nothing of the message.
+    if (!blames_message(verdict.error()) || verdict.error().cause.stop == Stop::stopped) return std::nullopt;
+    return kept_text(verdict.error().describe());
 }
 
 void Handling::add_to(ConsumerReport& report) const noexcept {

@@ -29,7 +29,9 @@ struct ConsumerWork {
 };
 
 /// Success commits. An Error rolls back: `conflict` runs it again at once, a few times; `unavailable` and `throttled` pause
-/// the whole consumer and try later; anything else, or an exception, counts as an attempt of this message.
+/// the whole consumer and try later; anything else, or an exception, counts as an attempt of this message. It is called on
+/// all workers at once, and on one thread more: the one that redrives what people ask for. So it must be thread-safe even
+/// with one worker.
 using ConsumerHandler = std::function<Status(ConsumerWork&)>;
 /// The fact that a message tells of, however often and under whatever id it is told; none if it has no such key.
 using BusinessKey = std::function<std::optional<std::string>(const ReceivedMessage&)>;
@@ -70,6 +72,16 @@ public:
     [[nodiscard]] Attempted park(const Delivery& delivery, const consumer_action::Park& how);
     [[nodiscard]] Result<InboxVerdict> redrive(std::string_view message_id, Deadline deadline);
 
+    /// How one try of a parked message went.
+    struct Retried {
+        Result<InboxVerdict> verdict;
+        bool handler_ran = false;
+    };
+    /// Tries it. If it is processed now, or had been, it is no longer parked, nor asked for; else nothing has changed.
+    [[nodiscard]] Retried retry(const ParkedMessage& parked, Deadline deadline, const std::stop_token& stop);
+    /// Why it stays parked after that try; none: it does not, or nobody knows.
+    [[nodiscard]] static std::optional<std::string> reason_to_keep(const Result<InboxVerdict>& verdict);
+
     [[nodiscard]] const ConsumerOptions& options() const noexcept { return options_; }
     [[nodiscard]] const ParkedMessages& parked() const noexcept { return parked_; }
     /// Its part of the report.
@@ -82,6 +94,7 @@ private:
         bool redriven = false;
         Deadline deadline;
         std::stop_token stop{};
+        bool* handler_ran = nullptr;  ///< To be told, if anyone wants to know.
     };
 
     Handling(Database& database, ConsumerOptions options, ConsumerHandler handler, Inbox inbox, ParkedMessages parked,

@@ -11,6 +11,7 @@ Status check(const ConsumerRules& rules) {
         return refuse("held_max must be from the number of workers to 100,000");
     if (rules.attempts_max < 1) return refuse("attempts_max must be at least 1");
     if (rules.poll <= Duration::zero()) return refuse("poll must be more than zero");
+    if (rules.redrive_poll <= Duration::zero()) return refuse("redrive_poll must be more than zero");
     SEMEL_TRY(Policy::create(rules.backoff));
     return {};
 }

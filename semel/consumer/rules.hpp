@@ -10,7 +10,8 @@ namespace semel {
 
 /// How a consumer works.
 struct ConsumerRules {
-    /// Messages handled at once, each on a thread and a session of its own.
+    /// Messages handled at once, each on a thread and a session of its own. What people ask to be redriven is handled on one
+    /// thread and session more.
     std::size_t workers = 4;
     /// Messages held at once, those being handled included. At this many the source is paused, until half of them are
     /// done.
@@ -22,6 +23,8 @@ struct ConsumerRules {
     PolicySpec backoff{.base = std::chrono::milliseconds(100), .cap = std::chrono::minutes(1), .jitter = Jitter::equal};
     /// Longest wait for messages in one call of the source, so that it is called again and again.
     Duration poll = std::chrono::seconds(1);
+    /// How often it is looked whether a person has asked for a parked message to be handled once more.
+    Duration redrive_poll = std::chrono::seconds(2);
 };
 
 /// An Error (`rejected`) names what cannot work.

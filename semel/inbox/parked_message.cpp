@@ -38,7 +38,9 @@ Result<ParkedMessages> ParkedMessages::of(Database& database, std::string consum
                                 .forget = SEMEL_TRY(catalogue.find("inbox_attempt_forget")),
                                 .list = SEMEL_TRY(catalogue.find("inbox_parked_list")),
                                 .look = SEMEL_TRY(catalogue.find("inbox_parked_look")),
-                                .remove = SEMEL_TRY(catalogue.find("inbox_parked_remove"))};
+                                .remove = SEMEL_TRY(catalogue.find("inbox_parked_remove")),
+                                .forget_request = SEMEL_TRY(catalogue.find("inbox_redrive_forget")),
+                                .keep = SEMEL_TRY(catalogue.find("inbox_parked_keep"))};
     return ParkedMessages(database, std::move(consumer), statements);
 }
 
@@ -84,6 +86,27 @@ Result<std::optional<ParkedMessage>> ParkedMessages::look(std::string_view messa
 
 void ParkedMessages::remove(Transaction& tx, std::string_view message_id) const {
     tx.post(statements_.remove, consumer_, message_id);
+    tx.post(statements_.forget_request, consumer_, message_id);
+}
+
+void ParkedMessages::keep(Transaction& tx, std::string_view message_id, std::int32_t attempts_more,
+                          std::string_view reason) const {
+    tx.post(statements_.keep, consumer_, message_id, attempts_more, reason);
+}
+
+Result<std::vector<ParkedCount>> count_parked(Database& database, Deadline deadline) {
+    const Sql consumers = SEMEL_TRY(database.catalogue().find("inbox_parked_consumers"));
+    auto outcome = transact(database, reading(deadline), [&](Transaction& tx) -> Result<std::vector<ParkedCount>> {
+        std::vector<ParkedCount> counts;
+        const Rows rows = SEMEL_TRY(tx.execute(consumers));
+        for (const Row row : rows)
+            counts.push_back({.consumer = SEMEL_TRY(row.get<std::string>(0)),
+                              .messages = SEMEL_TRY(row.get<std::int64_t>(1)),
+                              .oldest = Timestamp(std::chrono::microseconds(SEMEL_TRY(row.get<std::int64_t>(2))))});
+        return counts;
+    });
+    if (!outcome.committed()) return fail(std::move(outcome).error().within("count the parked messages"));
+    return std::move(outcome).value();
 }
 
 }  // namespace semel

@@ -33,12 +33,15 @@ public:
     /// The first `limit` by time.
     [[nodiscard]] Result<std::vector<ParkedMessage>> list(std::size_t limit, Deadline deadline) const;
     [[nodiscard]] Result<std::optional<ParkedMessage>> look(std::string_view message_id, Deadline deadline) const;
-    /// Posts its removal, to commit with whatever else the transaction does.
+    /// Posts its removal, and that of any request to redrive it, to commit with whatever else the transaction does.
     void remove(Transaction& tx, std::string_view message_id) const;
+    /// Posts that it stays parked, after so many attempts more and for this reason. Nothing happens to one that is not
+    /// parked any more.
+    void keep(Transaction& tx, std::string_view message_id, std::int32_t attempts_more, std::string_view reason) const;
 
 private:
     struct Statements {
-        Sql park, forget, list, look, remove;
+        Sql park, forget, list, look, remove, forget_request, keep;
     };
     ParkedMessages(Database& database, std::string consumer, const Statements& statements)
         : database_(&database), consumer_(std::move(consumer)), statements_(statements) {}
@@ -47,5 +50,14 @@ private:
     std::string consumer_;
     Statements statements_;
 };
+
+/// How many messages of a consumer wait for a person.
+struct ParkedCount {
+    std::string consumer;
+    std::int64_t messages = 0;
+    Timestamp oldest;
+};
+/// Of every consumer that has any.
+[[nodiscard]] Result<std::vector<ParkedCount>> count_parked(Database& database, Deadline deadline);
 
 }  // namespace semel

@@ -10,15 +10,17 @@ namespace {
 
 Message message() {
     using namespace std::chrono;
-    return {.id = Uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057").value(),
-            .tenant = "shop",
-            .aggregate = {.type = "order", .id = "o-1", .version = 7},
-            .type = "order.created",
-            .payload = R"({"id":"o-1", "total": 1.10})",
-            .headers = R"({"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","other":1,"correlationId":"req-1"})",
-            .created_at = Timestamp(sys_days(2026y / 2 / 3) + 4h + 5min + 6s + 7us),
-            .position = 1,
-            .partition = 2};
+    return {
+        .id = Uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057").value(),
+        .tenant = "shop",
+        .aggregate = {.type = "order", .id = "o-1", .version = 7},
+        .type = "order.created",
+        .payload = R"({"id":"o-1", "total": 1.10})",
+        .headers =
+            R"({"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","other":1,"correlationId":"req-1"})",
+        .created_at = Timestamp(sys_days(2026y / 2 / 3) + 4h + 5min + 6s + 7us),
+        .position = 1,
+        .partition = 2};
 }
 
 const CloudEventOptions options{.source = "/shop/orders"};

@@ -9,7 +9,8 @@ constexpr int overload_runs = 100;
 
 int collapsed_of(const OverloadModel& model) {
     int collapsed = 0;
-    for (int i = 0; i < overload_runs; ++i) collapsed += run(model, static_cast<std::uint64_t>(i) + 1).collapsed() ? 1 : 0;
+    for (int i = 0; i < overload_runs; ++i)
+        collapsed += run(model, static_cast<std::uint64_t>(i) + 1).collapsed() ? 1 : 0;
     return collapsed;
 }
 

@@ -59,8 +59,9 @@ void live_as_operator(Process& process) {
             if (!goes_on(process)) return;
             if (!finished(one.command_state) || world.bank().will_pay(one.business_key)) continue;
             const bool paid = world.bank().paid(one.business_key) > 0;
-            std::ignore = settle_call(*database, one.call_id, paid ? LeasedSettlement::confirmed : LeasedSettlement::failed,
-                                      {.who = "operator", .reason = "asked the bank"}, soon);
+            std::ignore =
+                settle_call(*database, one.call_id, paid ? LeasedSettlement::confirmed : LeasedSettlement::failed,
+                            {.who = "operator", .reason = "asked the bank"}, soon);
         }
     }
 }

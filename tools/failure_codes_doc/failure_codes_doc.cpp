@@ -56,9 +56,7 @@ std::string cell(std::string_view text) {
     return result;
 }
 
-std::string_view yes_or_no(bool value) {
-    return value ? "yes" : "no";
-}
+std::string_view yes_or_no(bool value) { return value ? "yes" : "no"; }
 
 void write_meanings(std::ostream& out) {
     out << "| fault | kind | what it means | retried | only if idempotent |\n|---|---|---|---|---|\n";
@@ -112,10 +110,12 @@ was sent, and `unavailable` before.
 )";
     write_meanings(out);
     const std::array sections = {
-        Section{"PostgreSQL", "SQLSTATE. What ends the connection while COMMIT is under way is `unknown`, whatever its code.",
+        Section{"PostgreSQL",
+                "SQLSTATE. What ends the connection while COMMIT is under way is `unknown`, whatever its code.",
                 semel::postgres::postgres_rules(), true},
-        Section{"SQLite", "Result codes, extended ones included; an extended code without a row has its primary code's. "
-                          "A code without either is `broken`, and `unknown` at COMMIT.",
+        Section{"SQLite",
+                "Result codes, extended ones included; an extended code without a row has its primary code's. "
+                "A code without either is `broken`, and `unknown` at COMMIT.",
                 semel::sqlite::sqlite_rules(), true},
         Section{"MariaDB and MySQL", "Error numbers; those from 2000 to 2999 are the client library's own.",
                 semel::mariadb::mariadb_rules(), true},
@@ -127,7 +127,8 @@ was sent, and `unavailable` before.
         Section{"Sockets", "System errors, and what has none. One without a row is `unknown` once a request was sent.",
                 semel::socket_rules(), true},
         Section{"Kafka",
-                "Codes of librdkafka; those below zero are its own, the others are the broker's. Before it is sent, inside a "
+                "Codes of librdkafka; those below zero are its own, the others are the broker's. Before it is sent, "
+                "inside a "
                 "transaction of Kafka's, and after it was sent.",
                 semel::kafka::kafka_rules(), true},
         Section{"RabbitMQ", "Reply codes of AMQP 0-9-1. One without a row is `unavailable`.",

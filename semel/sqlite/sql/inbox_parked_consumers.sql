@@ -1,0 +1,1 @@
+SELECT consumer, count(*), min(parked_at) FROM semel_inbox_parked GROUP BY consumer ORDER BY consumer

@@ -1,0 +1,2 @@
+-- It stays parked. Never inserted: what was processed meanwhile is not parked any more.
+UPDATE semel_inbox_parked SET attempts = attempts + $3, reason = $4 WHERE consumer = $1 AND message_id = $2

@@ -1,0 +1,1 @@
+DELETE FROM semel_inbox_redrive WHERE consumer = $1 AND message_id = $2 AND taken_as = $3

@@ -1,0 +1,1 @@
+SELECT asked_by, taken_as IS NOT NULL, put_back FROM semel_inbox_redrive WHERE consumer = $1 AND message_id = $2
