@@ -218,8 +218,10 @@ Result<InboxVerdict> Handling::redrive(std::string_view message_id, Deadline dea
         options.deadline = Deadline::after(database_->clock().now(), keep_limit);
         const auto kept = transact(*database_, options, [&](Transaction& tx) -> Status {
             parked_.keep(tx, message_id, 1, *reason);
+            SEMEL_FAILPOINT("consumer.before_keep");
             return {};
         });
+        SEMEL_FAILPOINT("consumer.after_keep");
         // It stays parked all the same; what the handler said is worth more to the caller.
         if (!kept.committed())
             log(LogLevel::warning, "consumer " + options_.name + ": why " + std::string(message_id) +
@@ -240,8 +242,10 @@ Handling::Retried Handling::retry(const ParkedMessage& parked, Deadline deadline
         options.deadline = Deadline::after(database_->clock().now(), keep_limit);
         const auto removed = transact(*database_, options, [&](Transaction& tx) -> Status {
             parked_.remove(tx, parked.message.id);
+            SEMEL_FAILPOINT("consumer.before_remove");
             return {};
         });
+        SEMEL_FAILPOINT("consumer.after_remove");
         if (!removed.committed()) {
             Error error = Error(removed.error()).within("remove a parked message");
             // Whatever it failed with, it is not the message's.

@@ -1,9 +1,11 @@
 #include "semel/consumer/redriving.hpp"
 
+#include "semel/base/failpoint.hpp"
 #include "semel/base/log.hpp"
 #include "semel/call/journal.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace semel::detail {
 namespace {
@@ -21,12 +23,13 @@ constexpr Duration handling_max = std::chrono::hours(24);
 /// A message that has killed so many processes is not the one to kill another.
 constexpr std::int32_t begun_max = 3;
 
-/// Before a request is tried again that was put back so often.
-Duration pause_after(std::int32_t put_back) {
+/// Before a request is tried again that was put back so often, and now for this.
+Duration pause_after(std::int32_t put_back, const Error& why) {
     constexpr Duration pause_min = std::chrono::seconds(2);
     constexpr Duration pause_max = std::chrono::minutes(1);
     constexpr std::int32_t doublings_max = 5;  // 64 s: more than the longest pause.
-    return std::min<Duration>(pause_max, pause_min * (1 << std::clamp(put_back, 0, doublings_max)));
+    const Duration own = pause_min * (1 << std::clamp(put_back, 0, doublings_max));
+    return std::min<Duration>(pause_max, std::max(own, why.cause.retry_after.value_or(Duration::zero())));
 }
 
 }  // namespace
@@ -42,6 +45,7 @@ Result<std::size_t> Redriving::run(const std::stop_token& stop) {
     const Duration lease = std::min(handling_->options().handle_limit, handling_max) + lease_beyond_handling;
     std::size_t ended = 0;
     std::optional<Error> first_error;
+    std::set<std::string> had;
     while (!stop.stop_requested()) {
         const auto taken = requests_.take(lease, soon());
         if (!taken) {
@@ -55,6 +59,8 @@ Result<std::size_t> Redriving::run(const std::stop_token& stop) {
             ++ended;
         else if (!first_error)
             first_error = std::move(redriven).error().within("redrive " + (*taken)->message_id);
+        // Where handlers take longer to fail than what they failed on has to wait, there would be no end of it.
+        if (!had.insert((*taken)->message_id).second) break;
     }
     if (first_error) return fail(*std::move(first_error));
     return ended;
@@ -88,15 +94,17 @@ Status Redriving::keep(const TakenRedrive& taken, std::int32_t attempts_more, co
     const auto kept = transact(*database_, options, [&](Transaction& tx) -> Status {
         handling_->parked().keep(tx, taken.message_id, attempts_more, kept_text(reason));
         requests_.end(tx, taken);
+        SEMEL_FAILPOINT("redrive.before_keep");
         return {};
     });
     if (!kept.committed()) return fail(Error(kept.error()).within("say why it stays parked"));
+    SEMEL_FAILPOINT("redrive.after_keep");
     return {};
 }
 
 Status Redriving::put_back(const TakenRedrive& taken, Error why) {
     // If that fails too, it is taken again when the lease has run out.
-    if (const Status put = requests_.put_back(taken, pause_after(taken.put_back), soon()); !put)
+    if (const Status put = requests_.put_back(taken, pause_after(taken.put_back, why), soon()); !put)
         log(LogLevel::info, "consumer: " + put.error().describe());
     return fail(std::move(why));
 }

@@ -17,7 +17,8 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Redriving>> create(Database& database, Handling& handling);
 
     /// All requests that are due now; how many came to an end. An Error is the first one: the database is away, or what some
-    /// handler needs. Such a request waits before it is due again (2 s, doubling to a minute), and the others had their turn.
+    /// handler needs. Such a request waits before it is due again (2 s, doubling to a minute; as long as the other side asked,
+    /// up to a minute), and the others had their turn. Once one has come round again, the rest is left to the next call.
     [[nodiscard]] Result<std::size_t> run(const std::stop_token& stop);
     /// The same again and again, until it is stopped.
     void run_every(Duration pause, const std::stop_token& stop);

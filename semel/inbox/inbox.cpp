@@ -1,5 +1,6 @@
 #include "semel/inbox/inbox.hpp"
 
+#include "semel/base/failpoint.hpp"
 #include "semel/db/transact.hpp"
 
 #include <algorithm>
@@ -82,18 +83,22 @@ Result<StartedAttempt> Inbox::start(const ReceivedMessage& message, std::int32_t
         if (SEMEL_TRY(seen.front().get<std::int64_t>(0)) > 0) return StartedAttempt{.verdict = InboxVerdict::duplicate};
         if (SEMEL_TRY(seen.front().get<std::int64_t>(1)) > 0) return StartedAttempt{.verdict = InboxVerdict::parked};
         const Rows rows = SEMEL_TRY(tx.execute(statements_.start, consumer_, message.id, at_least, last_error));
+        SEMEL_FAILPOINT("inbox.before_count");
         return StartedAttempt{.started = SEMEL_TRY(rows.front().get<std::int32_t>(0)),
                               .last_error = SEMEL_TRY(rows.front().get<std::string>(1))};
     });
+    if (outcome.committed()) SEMEL_FAILPOINT("inbox.after_count");
     return settled(std::move(outcome), "count an attempt");
 }
 
 Status Inbox::excuse(const ReceivedMessage& message, Deadline deadline) const {
     const auto outcome = transact(*database_, until(deadline), [&](Transaction& tx) -> Status {
         tx.post(statements_.excuse, consumer_, message.id);
+        SEMEL_FAILPOINT("inbox.before_excuse");
         return {};
     });
     if (!outcome.committed()) return fail(Error(outcome.error()).within("take the count of an attempt back"));
+    SEMEL_FAILPOINT("inbox.after_excuse");
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "semel/inbox/parked_message.hpp"
 
+#include "semel/base/failpoint.hpp"
 #include "semel/db/transact.hpp"
 
 namespace semel {
@@ -55,9 +56,11 @@ Status ParkedMessages::park(const ReceivedMessage& message, std::int32_t attempt
                 message.offset, message.key, message.type, message.version, bytes_of(message.payload), message.headers,
                 attempts, reason);
         tx.post(statements_.forget, consumer_, message.id);
+        SEMEL_FAILPOINT("inbox.before_park");
         return {};
     });
     if (!outcome.committed()) return fail(Error(outcome.error()).within("park a message"));
+    SEMEL_FAILPOINT("inbox.after_park");
     return {};
 }
 

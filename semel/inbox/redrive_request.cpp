@@ -1,5 +1,6 @@
 #include "semel/inbox/redrive_request.hpp"
 
+#include "semel/base/failpoint.hpp"
 #include "semel/base/id.hpp"
 #include "semel/db/transact.hpp"
 
@@ -32,9 +33,12 @@ Result<RedriveRequests> RedriveRequests::of(Database& database, std::string cons
 
 Result<bool> RedriveRequests::ask(std::string_view message_id, std::string_view actor, Deadline deadline) const {
     auto outcome = transact(*database_, request_until(deadline), [&](Transaction& tx) -> Result<bool> {
-        return !SEMEL_TRY(tx.execute(statements_.ask, consumer_, message_id, actor)).empty();
+        const bool asked = !SEMEL_TRY(tx.execute(statements_.ask, consumer_, message_id, actor)).empty();
+        SEMEL_FAILPOINT("inbox.before_ask");
+        return asked;
     });
     if (!outcome.committed()) return fail(std::move(outcome).error().within("ask for a redrive"));
+    SEMEL_FAILPOINT("inbox.after_ask");
     return outcome.value();
 }
 
@@ -58,21 +62,25 @@ Result<std::optional<TakenRedrive>> RedriveRequests::take(Duration lease, Deadli
         transact(*database_, request_until(deadline), [&](Transaction& tx) -> Result<std::optional<TakenRedrive>> {
             const Rows rows = SEMEL_TRY(tx.execute(statements_.take, consumer_, taken_as, request_microseconds(lease)));
             if (rows.empty()) return std::nullopt;
+            SEMEL_FAILPOINT("inbox.before_take");
             return TakenRedrive{.message_id = SEMEL_TRY(rows.front().get<std::string>(0)),
                                 .taken_as = taken_as,
                                 .begun = SEMEL_TRY(rows.front().get<std::int32_t>(1)),
                                 .put_back = SEMEL_TRY(rows.front().get<std::int32_t>(2))};
         });
     if (!outcome.committed()) return fail(std::move(outcome).error().within("take a request to redrive"));
+    if (outcome.value()) SEMEL_FAILPOINT("inbox.after_take");
     return std::move(outcome).value();
 }
 
 Status RedriveRequests::end(const TakenRedrive& taken, Deadline deadline) const {
     const auto outcome = transact(*database_, request_until(deadline), [&](Transaction& tx) -> Status {
         end(tx, taken);
+        SEMEL_FAILPOINT("inbox.before_end");
         return {};
     });
     if (!outcome.committed()) return fail(Error(outcome.error()).within("end a request to redrive"));
+    SEMEL_FAILPOINT("inbox.after_end");
     return {};
 }
 
@@ -83,9 +91,11 @@ void RedriveRequests::end(Transaction& tx, const TakenRedrive& taken) const {
 Status RedriveRequests::put_back(const TakenRedrive& taken, Duration pause, Deadline deadline) const {
     const auto outcome = transact(*database_, request_until(deadline), [&](Transaction& tx) -> Status {
         tx.post(statements_.put_back, consumer_, taken.message_id, taken.taken_as, request_microseconds(pause));
+        SEMEL_FAILPOINT("inbox.before_put_back");
         return {};
     });
     if (!outcome.committed()) return fail(Error(outcome.error()).within("put a request to redrive back"));
+    SEMEL_FAILPOINT("inbox.after_put_back");
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "semel/inbox/retention.hpp"
 
+#include "semel/base/failpoint.hpp"
 #include "semel/db/transact.hpp"
 
 namespace semel {
@@ -13,9 +14,12 @@ Result<std::int64_t> in_batches(Database& database, Sql sql, const InboxRetentio
     std::int64_t sum = 0;
     for (std::int64_t done = options.batch; done >= options.batch && !stop.stop_requested(); sum += done) {
         const auto outcome = transact(database, how, [&](Transaction& tx) -> Result<std::int64_t> {
-            return SEMEL_TRY(tx.execute(sql, options.batch, kept)).affected();
+            const std::int64_t forgotten = SEMEL_TRY(tx.execute(sql, options.batch, kept)).affected();
+            SEMEL_FAILPOINT("inbox.before_forget");
+            return forgotten;
         });
         if (!outcome.committed()) return fail(Error(outcome.error()).within("retention of the inbox"));
+        SEMEL_FAILPOINT("inbox.after_forget");
         done = outcome.value();
     }
     return sum;

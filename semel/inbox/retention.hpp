@@ -20,7 +20,8 @@ struct InboxRetentionReport {
     std::int64_t attempts = 0;  ///< Counts of messages that never came to an end.
 };
 
-/// Forgets what was processed longer ago than the window, of all consumers, by the database's clock. Parked messages stay.
+/// Forgets what was processed longer ago than the window, of all consumers, by the database's clock. Parked messages stay,
+/// and if one of them was processed after all, that stays known too.
 /// Several may run at once. Stops early, between two batches, when asked to.
 [[nodiscard]] Result<InboxRetentionReport> apply_inbox_retention(Database& database,
                                                                  const InboxRetentionOptions& options,
