@@ -30,6 +30,7 @@ struct CostSettings {
     std::uint64_t count = 1'000;
     std::string json;
     std::string callgrind;  ///< Count instructions and nothing else: callgrind writes here.
+    std::string only;       ///< Rows whose name holds this.
     std::string at;         ///< Under callgrind: the server that was started outside, which cannot be done inside.
 };
 
@@ -104,6 +105,21 @@ Case insertion(std::string name, int events) {
             }};
 }
 
+/// As in `transact_bench`: the statements wait for nothing, COMMIT follows them.
+Case three_posts(std::string name) {
+    return {.name = std::move(name), .prepare = {}, .begin = [](Database& database) -> Result<Step> {
+                return [&database] {
+                    const std::int64_t account = some_account();
+                    return one(transact(database, [account](Transaction& tx) -> Status {
+                        tx.post("INSERT INTO entry (account, amount) VALUES ($1, $2)", account, 10);
+                        tx.post("INSERT INTO entry (account, amount) VALUES ($1, $2 + 1)", account, 10);
+                        tx.post("INSERT INTO entry (account, amount) VALUES ($1, $2 + 2)", account, 10);
+                        return {};
+                    }));
+                };
+            }};
+}
+
 /// What a relay needs for as long as it works.
 struct Relaying {
     NullSink sink;
@@ -131,14 +147,17 @@ Case relaying(std::string name) {
             }};
 }
 
-std::vector<Case> cases(const std::string& where) {
-    return {command(where + ": command, only posts", pay),
-            command(where + ": command, reads first", read_and_pay),
-            replay(where + ": replay, a declared repeat", 2, 0),
-            replay(where + ": replay from memory", 2, ExecutorOptions().cache_bytes),
-            insertion(where + ": one INSERT", 0),
-            insertion(where + ": one INSERT with its event", 1),
-            relaying(where + ": one event, relayed")};
+std::vector<Case> cases(const std::string& where, const std::string& only) {
+    std::vector<Case> all{command(where + ": command, only posts", pay),
+                          command(where + ": command, reads first", read_and_pay),
+                          replay(where + ": replay, a declared repeat", 2, 0),
+                          replay(where + ": replay from memory", 2, ExecutorOptions().cache_bytes),
+                          insertion(where + ": one INSERT", 0),
+                          three_posts(where + ": three INSERTs, posted"),
+                          insertion(where + ": one INSERT with its event", 1),
+                          relaying(where + ": one event, relayed")};
+    std::erase_if(all, [&only](const Case& each) { return each.name.find(only) == std::string::npos; });
+    return all;
 }
 
 /// One session, so that all that is asked and answered can be seen.
@@ -217,37 +236,40 @@ Result<testing::PostgresCluster> start_server() {
     return cluster;
 }
 
-Status count_on_server(const testing::PostgresCluster& cluster, std::uint64_t count, std::vector<Series>& all) {
-    for (const Case& each : cases("PostgreSQL"))
-        all.push_back({.name = each.name, .samples = {SEMEL_TRY(on_server(cluster, each, count))}});
+Status count_on_server(const testing::PostgresCluster& cluster, const CostSettings& settings,
+                       std::vector<Series>& all) {
+    for (const Case& each : cases("PostgreSQL", settings.only))
+        all.push_back({.name = each.name, .samples = {SEMEL_TRY(on_server(cluster, each, settings.count))}});
     return {};
 }
 
 /// What needs no look at the server.
-Status count_calls(const std::string& where, Database& database, std::uint64_t count, std::vector<Series>& all) {
-    for (const Case& each : cases(where)) {
-        if (each.prepare) SEMEL_TRY(each.prepare(database, count));
+Status count_calls(const std::string& where, Database& database, const CostSettings& settings,
+                   std::vector<Series>& all) {
+    for (const Case& each : cases(where, settings.only)) {
+        if (each.prepare) SEMEL_TRY(each.prepare(database, settings.count));
         const Step step = SEMEL_TRY(each.begin(database));
         SEMEL_TRY(step_until(step, warm_up));
-        all.push_back({.name = each.name, .samples = {SEMEL_TRY(count_steps(each.name, step, count))}});
+        all.push_back({.name = each.name, .samples = {SEMEL_TRY(count_steps(each.name, step, settings.count))}});
     }
     return {};
 }
 
-Status count_on_sqlite(std::uint64_t count, std::vector<Series>& all) {
+Status count_on_sqlite(const CostSettings& settings, std::vector<Series>& all) {
     const testing::TempDir dir = SEMEL_TRY(testing::TempDir::make("costs"));
     const OpenedDatabase opened = SEMEL_TRY(open_alone("sqlite:" + (dir.path() / "costs.db").string()));
     SEMEL_TRY(migrated(opened));
     SEMEL_TRY(one(transact(*opened.database, [](Transaction& tx) { return tx.run_script(sqlite_schema); })));
-    return count_calls("SQLite", *opened.database, count, all);
+    return count_calls("SQLite", *opened.database, settings, all);
 }
 
 Status run_under_callgrind(const CostSettings& settings) {
     const auto cluster = SEMEL_TRY(start_server());
-    const testing::Command command{
-        .argv = {"valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no",
-                 "--callgrind-out-file=" + settings.callgrind, std::filesystem::read_symlink("/proc/self/exe").string(),
-                 "--at", cluster.url(), "--count", std::to_string(settings.count), "--json", settings.json}};
+    const testing::Command command{.argv = {"valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no",
+                                            "--callgrind-out-file=" + settings.callgrind,
+                                            std::filesystem::read_symlink("/proc/self/exe").string(), "--at",
+                                            cluster.url(), "--count", std::to_string(settings.count), "--only",
+                                            settings.only, "--json", settings.json}};
     const testing::Finished done = SEMEL_TRY(testing::run(command, std::chrono::minutes(30)));
     if (!done.exit.success())
         return fail(Fault::unavailable, "valgrind " + done.exit.text() + ": " + done.error_output);
@@ -259,12 +281,12 @@ Status run(const CostSettings& settings) {
     std::vector<Series> all;
     if (settings.at.empty()) {
         const auto cluster = SEMEL_TRY(start_server());
-        SEMEL_TRY(count_on_server(cluster, settings.count, all));
+        SEMEL_TRY(count_on_server(cluster, settings, all));
     } else {
         const OpenedDatabase opened = SEMEL_TRY(open_alone(settings.at));
-        SEMEL_TRY(count_calls("PostgreSQL", *opened.database, settings.count, all));
+        SEMEL_TRY(count_calls("PostgreSQL", *opened.database, settings, all));
     }
-    SEMEL_TRY(count_on_sqlite(settings.count, all));
+    SEMEL_TRY(count_on_sqlite(settings, all));
     print(all, {"round_trips", "bytes", "log_bytes", "dead_rows", "allocations"});
     nlohmann::json result{{"series", nlohmann::json::array()}};
     for (const Series& series : all) result["series"].push_back(series.json());
@@ -277,6 +299,7 @@ CostSettings read_cost_settings(int argc, char** argv) {
     CostSettings settings;
     CLI::App app("What commands, replays, appends and relayed events cost, counted");
     app.add_option("--count", settings.count, "Operations of each kind")->check(CLI::Range(100, 1'000'000));
+    app.add_option("--only", settings.only, "Only the rows whose name holds this text");
     app.add_option("--json", settings.json, "The file that the result is written to");
     app.add_option("--callgrind", settings.callgrind, "Count instructions instead; callgrind's files begin like this");
     app.add_option("--at", settings.at, "A server that is there already, with the tables: for --callgrind");

@@ -60,12 +60,12 @@ Outcome<Answer> Execution::run() {
     if (const auto cached = executor_->cached(*command_)) return Committed<Answer>{{*cached, Standing::replayed}};
     for (;;) {
         if (looks_first()) {
-            const auto found = look();
+            auto found = look();
             // Of a declared repeat it is not even known whether the one before was done.
             if (!found && command_->attempt > 1) return Unknown{found.error()};
             if (!found) return not_done(found.error());
             if (*found) {
-                if (auto answer = answer_from(**found)) return *std::move(answer);
+                if (auto answer = answer_from(**std::move(found))) return *std::move(answer);
                 continue;
             }
         }
@@ -146,7 +146,7 @@ Result<Resolution> Execution::resolve(Session& session, Deadline deadline) {
 std::optional<Outcome<Answer>> Execution::conclude(Outcome<> outcome) {
     SEMEL_FAILPOINT("command.after_commit");
     if (outcome.committed()) {
-        if (found_) return replay(*found_);
+        if (found_) return replay(*std::move(found_));
         if (SEMEL_MUTANT("record_in_another_transaction")) std::ignore = store_rejection();
         remember(*reply_, options_->retention);
         executor_->executed();
@@ -158,9 +158,9 @@ std::optional<Outcome<Answer>> Execution::conclude(Outcome<> outcome) {
     if (above_read_committed()) {
         // The guard only locked. Whoever finished between our look and the lock has decided, whatever the handler
         // made of what it saw.
-        const auto found = look();
+        auto found = look();
         if (!found) return not_done(found.error());
-        if (*found) return answer_from(**found);
+        if (*found) return answer_from(**std::move(found));
     }
     // A refusal that was rolled back with a lost group was void, and what came after it may have failed otherwise.
     if (rejection_ && error.cause.code == by_choice) return conclude_rejection();
@@ -177,18 +177,18 @@ std::optional<Outcome<Answer>> Execution::conclude_verdict(ClaimVerdict verdict)
     if (verdict == ClaimVerdict::mismatch || verdict == ClaimVerdict::expired ||
         verdict == ClaimVerdict::needs_reconciliation)
         return NotCommitted{refusal(verdict)};
-    const auto found = look();
+    auto found = look();
     if (!found) return not_done(found.error());
-    if (*found) return answer_from(**found);
+    if (*found) return answer_from(**std::move(found));
     // Gone again: it was rolled back, or retention has just removed it.
     return verdict == ClaimVerdict::in_progress ? conclude_in_progress() : std::nullopt;
 }
 
-std::optional<Outcome<Answer>> Execution::answer_from(const Record& found) {
+std::optional<Outcome<Answer>> Execution::answer_from(Record found) {
     const ClaimVerdict verdict = verdict_of(found, command_->fingerprint);
     switch (verdict) {
         case ClaimVerdict::execute: break;
-        case ClaimVerdict::replay: return replay(found);
+        case ClaimVerdict::replay: return replay(std::move(found));
         case ClaimVerdict::in_progress: return conclude_in_progress();
         case ClaimVerdict::mismatch:
         case ClaimVerdict::expired:
@@ -234,13 +234,13 @@ Outcome<> Execution::store_rejection() {
     });
 }
 
-Outcome<Answer> Execution::replay(const Record& record) {
+Outcome<Answer> Execution::replay(Record record) {
     if (record.needs_barrier && !SEMEL_MUTANT("replay_without_barrier")) {
         // Its COMMIT may have returned without the standby: nobody is told before it is safe.
         if (Status passed = executor_->barrier().pass(deadline_); !passed) return Unknown{std::move(passed).error()};
     }
     remember(record.reply, record.expires_in);
-    return Committed<Answer>{{record.reply, Standing::replayed}};
+    return Committed<Answer>{{std::move(record.reply), Standing::replayed}};
 }
 
 void Execution::remember(const Reply& reply, Duration kept) const {

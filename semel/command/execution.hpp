@@ -30,8 +30,8 @@ private:
     [[nodiscard]] std::optional<Outcome<Answer>> conclude_rejection();
     [[nodiscard]] std::optional<Outcome<Answer>> conclude_in_progress();
     /// The answer that a record gives; none: it was waited for, look again.
-    [[nodiscard]] std::optional<Outcome<Answer>> answer_from(const Record& found);
-    [[nodiscard]] Outcome<Answer> replay(const Record& record);
+    [[nodiscard]] std::optional<Outcome<Answer>> answer_from(Record found);
+    [[nodiscard]] Outcome<Answer> replay(Record record);
     /// For no longer than the record: whatever the database counted its time from lies after our beginning.
     void remember(const Reply& reply, Duration kept) const;
     [[nodiscard]] Result<std::optional<Record>> look();

@@ -58,8 +58,7 @@ Pool::~Pool() {
 
 Result<Pool::Loan> Pool::acquire(Deadline deadline, const std::stop_token& stop, std::source_location place,
                                  Wants wants) {
-    const Deadline until = deadline.within(clock_->now(), limits_.acquire_timeout);
-    auto assignment = SEMEL_TRY(obtain(until, stop, place));
+    auto assignment = SEMEL_TRY(obtain(deadline, stop, place));
     last_loan = {.pool = this, .slot = assignment.slot};
     if (wants == Wants::fresh) assignment.duty = PoolMachine::Duty::connect;
     Loan loan(*this, assignment.slot);
@@ -68,10 +67,13 @@ Result<Pool::Loan> Pool::acquire(Deadline deadline, const std::stop_token& stop,
     return loan;
 }
 
-Result<PoolMachine::Assignment> Pool::obtain(Deadline until, const std::stop_token& stop, std::source_location place) {
+Result<PoolMachine::Assignment> Pool::obtain(Deadline deadline, const std::stop_token& stop,
+                                             std::source_location place) {
     std::unique_lock lock(mutex_);
+    const Instant now = clock_->now();
     const auto preferred = last_loan.pool == this ? std::optional(last_loan.slot) : std::nullopt;
-    if (const auto at_once = machine_.acquire(clock_->now(), place, preferred)) return *at_once;
+    if (const auto at_once = machine_.acquire(now, place, preferred)) return *at_once;
+    const Deadline until = deadline.within(now, limits_.acquire_timeout);
     const auto ticket = machine_.enqueue();
     if (!ticket) return fail(exhausted(fmt::format("{} callers already wait for a session", limits_.queue)));
 

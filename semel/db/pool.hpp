@@ -76,7 +76,7 @@ private:
         std::source_location place;
     };
 
-    [[nodiscard]] Result<PoolMachine::Assignment> obtain(Deadline until, const std::stop_token& stop,
+    [[nodiscard]] Result<PoolMachine::Assignment> obtain(Deadline deadline, const std::stop_token& stop,
                                                          std::source_location place);
     [[nodiscard]] Status make_ready(PoolMachine::Assignment assignment, Deadline deadline);
     void release(PoolMachine::Slot slot) noexcept;

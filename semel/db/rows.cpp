@@ -68,9 +68,13 @@ Result<std::string> Read<std::string>::from(const Cell& cell) {
 
 Result<Json> Read<Json>::from(const Cell& cell) { return Json{std::string(SEMEL_TRY(text_of(cell, "JSON")))}; }
 
-Result<Bytes> Read<Bytes>::from(const Cell& cell) {
+Result<BytesView> Read<BytesView>::from(const Cell& cell) {
     if (cell.kind != Cell::Kind::blob) return fail(unreadable("bytes"));
-    const BytesView bytes = bytes_of(cell.bytes);
+    return bytes_of(cell.bytes);
+}
+
+Result<Bytes> Read<Bytes>::from(const Cell& cell) {
+    const BytesView bytes = SEMEL_TRY(Read<BytesView>::from(cell));
     return Bytes(bytes.begin(), bytes.end());
 }
 
@@ -111,6 +115,17 @@ void Rows::add_text(std::string_view text) {
 void Rows::add_blob(BytesView bytes) {
     add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     fields_.back().kind = Cell::Kind::blob;
+}
+
+std::span<std::byte> Rows::add_blob_to_fill(std::size_t size) {
+    SEMEL_ASSERT(size <= std::numeric_limits<std::uint32_t>::max());
+    Field field;
+    field.kind = Cell::Kind::blob;
+    field.length = static_cast<std::uint32_t>(size);
+    field.offset = bytes_.size();
+    bytes_.resize(bytes_.size() + size);
+    fields_.push_back(field);
+    return std::as_writable_bytes(std::span(bytes_).subspan(field.offset));
 }
 
 void Rows::add_integer(std::int64_t value) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,8 @@ class Rows;
 /// One row of a Rows, which must outlive it.
 class Row {
 public:
-    /// The field as T: bool, std::int64_t, std::int32_t, double, Decimal, std::string, std::string_view (valid as
-    /// long as the Rows), Bytes, Uuid, Timestamp, Json, or std::optional of one where NULL may
+    /// The field as T: bool, std::int64_t, std::int32_t, double, Decimal, std::string, Bytes, Uuid, Timestamp, Json,
+    /// std::string_view or BytesView (both valid as long as the Rows), or std::optional of one where NULL may
     /// occur. A NULL elsewhere, or a value that is not a T, is an Error that names the column.
     template <class T>
     [[nodiscard]] Result<T> get(std::size_t column) const;
@@ -96,6 +97,8 @@ public:
     void add_null();
     void add_text(std::string_view text);
     void add_blob(BytesView bytes);
+    /// A blob of that size, to be filled before anything else is added.
+    [[nodiscard]] std::span<std::byte> add_blob_to_fill(std::size_t size);
     void add_integer(std::int64_t value);
     void add_real(double value);
 
@@ -150,6 +153,10 @@ struct Read<std::string_view> {
 template <>
 struct Read<Bytes> {
     static Result<Bytes> from(const Cell&);
+};
+template <>
+struct Read<BytesView> {
+    static Result<BytesView> from(const Cell&);
 };
 template <>
 struct Read<Uuid> {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace semel {
 namespace {
 
@@ -51,6 +53,26 @@ TEST(Rows, ReadEveryTypeFromStorageClasses) {
     EXPECT_EQ(row.get<Bytes>(2).value().size(), 2U);
     EXPECT_EQ(row.get<std::optional<std::int64_t>>(3).value(), std::nullopt);
     EXPECT_EQ(row.get<std::optional<std::int64_t>>(0).value(), 1);
+}
+
+TEST(Rows, ReadBytesInPlaceAndTellEmptyFromNull) {
+    Rows rows;
+    rows.set_columns({"copied", "filled", "empty", "null", "text"});
+    rows.add_blob(bytes_of(std::string_view("\0x", 2)));
+    std::ranges::fill(rows.add_blob_to_fill(3), std::byte{7});
+    EXPECT_TRUE(rows.add_blob_to_fill(0).empty());
+    rows.add_null();
+    rows.add_text("text");
+    const Row row = rows.front();
+    EXPECT_EQ(hex(row.get<BytesView>("copied").value()), "0078");
+    EXPECT_EQ(hex(row.get<BytesView>("filled").value()), "070707");
+    EXPECT_EQ(row.get<Bytes>("filled").value().size(), 3U);
+    EXPECT_TRUE(row.get<BytesView>("empty").value().empty());
+    EXPECT_FALSE(row.get<BytesView>("null"));
+    EXPECT_FALSE(row.get<std::optional<BytesView>>("null").value());
+    const auto text = row.get<BytesView>("text");
+    ASSERT_FALSE(text);
+    EXPECT_EQ(text.error().message, "column text: is not bytes");
 }
 
 TEST(Rows, NameTheColumnThatCouldNotBeRead) {

@@ -58,7 +58,7 @@ public:
           schedule_(policy_, started_, deadline_) {}
 
     Outcome<> run() {
-        if (!time_to_finish()) return NotCommitted{out_of_time("sent")};
+        if (deadline_.remaining(started_) < attempt_min) return NotCommitted{out_of_time("sent")};
         database_->budget().on_attempt(started_);
         for (;;) {
             Outcome<> outcome = attempt();
@@ -79,17 +79,19 @@ public:
     }
 
 private:
-    [[nodiscard]] bool time_to_finish() const { return deadline_.remaining(database_->clock().now()) >= attempt_min; }
-
-    /// A step that the database has a part in begins.
-    void begin_step() { left_for_step_ = deadline_.remaining(database_->clock().now()); }
+    /// A step that the database has a part in begins; false if there is no time to finish it.
+    [[nodiscard]] bool begin_step(Instant now) {
+        left_for_step_ = deadline_.remaining(now);
+        return left_for_step_ >= attempt_min;
+    }
 
     /// One whole transaction on a session that is back in the pool when this returns.
     Outcome<> attempt() {
         Clock& clock = database_->clock();
-        Breaker::Permit permit = database_->breaker().acquire(clock.now());
-        if (!permit) return NotCommitted{breaker_is_open(database_->breaker().admits_in(clock.now()))};
-        begin_step();
+        const Instant now = clock.now();
+        Breaker::Permit permit = database_->breaker().acquire(now);
+        if (!permit) return NotCommitted{breaker_is_open(database_->breaker().admits_in(now))};
+        left_for_step_ = deadline_.remaining(now);
         auto loan = database_->pool().acquire(deadline_, options_->stop, options_->place);
         Outcome<> outcome = loan ? attempt_on(**loan) : Outcome<>(NotCommitted{std::move(loan).error()});
         if (outcome.committed())
@@ -105,13 +107,12 @@ private:
     }
 
     Outcome<> attempt_on(Session& session) {
+        Clock& clock = database_->clock();
         // Waiting for the session may have taken the time.
-        if (!time_to_finish()) return NotCommitted{out_of_time("sent")};
-        begin_step();
+        if (!begin_step(clock.now())) return NotCommitted{out_of_time("sent")};
         Transaction tx(session, options_->transaction, deadline_);
         Status done = (*body_)(tx, progress_);
-        if (done) begin_step();
-        if (done && !time_to_finish()) done = fail(out_of_time("committed"));
+        if (done && !begin_step(clock.now())) done = fail(out_of_time("committed"));
         if (!done) {
             // What the body concluded from rows that were themselves undone is void.
             Status undone = std::move(tx).rollback();
@@ -166,7 +167,7 @@ private:
     }
 
     Result<Resolution> ask() {
-        if (!time_to_finish()) return fail(out_of_time("asked"));
+        if (deadline_.remaining(database_->clock().now()) < attempt_min) return fail(out_of_time("asked"));
         auto loan =
             SEMEL_TRY(database_->pool().acquire(deadline_, options_->stop, options_->place, Pool::Wants::fresh));
         return options_->resolve ? options_->resolve(*loan, mark_, deadline_) : loan->resolve(mark_, deadline_);

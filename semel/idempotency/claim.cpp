@@ -27,13 +27,16 @@ std::optional<ClaimVerdict> verdict_of(const Error& error) noexcept {
     return std::nullopt;
 }
 
-ClaimVerdict verdict_of(const std::optional<Record>& found, const Fingerprint& asked) noexcept {
-    if (!found) return ClaimVerdict::execute;
-    if (found->fingerprint != asked && !SEMEL_MUTANT("replay_without_fingerprint")) return ClaimVerdict::mismatch;
-    if (found->expired) return ClaimVerdict::expired;
-    if (finished(found->state)) return ClaimVerdict::replay;
-    if (found->state == CommandState::needs_reconciliation) return ClaimVerdict::needs_reconciliation;
+ClaimVerdict verdict_of(const Record& found, const Fingerprint& asked) noexcept {
+    if (found.fingerprint != asked && !SEMEL_MUTANT("replay_without_fingerprint")) return ClaimVerdict::mismatch;
+    if (found.expired) return ClaimVerdict::expired;
+    if (finished(found.state)) return ClaimVerdict::replay;
+    if (found.state == CommandState::needs_reconciliation) return ClaimVerdict::needs_reconciliation;
     return ClaimVerdict::in_progress;
+}
+
+ClaimVerdict verdict_of(const std::optional<Record>& found, const Fingerprint& asked) noexcept {
+    return found ? verdict_of(*found, asked) : ClaimVerdict::execute;
 }
 
 Error refusal(ClaimVerdict verdict) {

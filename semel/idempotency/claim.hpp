@@ -28,6 +28,8 @@ enum class ClaimVerdict : std::uint8_t {
 /// key of the record counts as `in_progress`: look again, it is there by now.
 [[nodiscard]] std::optional<ClaimVerdict> verdict_of(const Error& error) noexcept;
 /// By the same table, from a record that was read.
+[[nodiscard]] ClaimVerdict verdict_of(const Record& found, const Fingerprint& asked) noexcept;
+/// The same, or to execute where there is none.
 [[nodiscard]] ClaimVerdict verdict_of(const std::optional<Record>& found, const Fingerprint& asked) noexcept;
 /// An Error (`rejected`) that says so; `verdict_of` reads it back.
 [[nodiscard]] Error refusal(ClaimVerdict verdict);

@@ -29,13 +29,13 @@ int nibble(char digit) noexcept {
 
 template <class Tag>
 Result<IdentityPart<Tag>> IdentityPart<Tag>::of(std::string_view text) {
-    const std::string name(Tag::name);
-    if (text.empty()) return fail(Fault::rejected, "the " + name + " is empty");
-    if (text.size() > Tag::size_max)
-        return fail(Fault::rejected,
-                    "the " + name + " is longer than " + std::to_string(Tag::size_max) + " characters");
+    const auto refused = [](const std::string& why) {
+        return fail(Fault::rejected, "the " + std::string(Tag::name) + why);
+    };
+    if (text.empty()) return refused(" is empty");
+    if (text.size() > Tag::size_max) return refused(" is longer than " + std::to_string(Tag::size_max) + " characters");
     const bool printable = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
-    if (!printable) return fail(Fault::rejected, "the " + name + " may hold printable ASCII characters only");
+    if (!printable) return refused(" may hold printable ASCII characters only");
     return IdentityPart(text);
 }
 

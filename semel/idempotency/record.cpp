@@ -6,7 +6,7 @@ namespace semel {
 namespace {
 
 Result<Fingerprint> fingerprint_from(const Row& row) {
-    const auto stored = SEMEL_TRY(row.get<Bytes>(0));
+    const auto stored = SEMEL_TRY(row.get<BytesView>(0));
     Fingerprint fingerprint;
     if (stored.size() != fingerprint.digest.size() + 1) {
         // Made by another program through the SQL functions: it matches no fingerprint of ours.
@@ -28,7 +28,7 @@ Result<Record> record_in(const Row& row) {
     record.reply.status = SEMEL_TRY(row.get<std::int32_t>(3));
     const auto headers = SEMEL_TRY(row.get<std::string_view>(4));
     record.reply.headers = SEMEL_TRY(decode_headers(headers));
-    const auto body = SEMEL_TRY(row.get<Bytes>(5));
+    const auto body = SEMEL_TRY(row.get<BytesView>(5));
     record.reply.body.assign(reinterpret_cast<const char*>(body.data()), body.size());
     // A century fits in nanoseconds; what another program keeps for longer is kept long enough.
     constexpr std::int64_t longest = std::chrono::milliseconds(std::chrono::years(100)).count();

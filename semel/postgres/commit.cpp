@@ -34,6 +34,7 @@ Outcome<> PostgresSession::commit(Deadline deadline) {
         return Committed<void>{};
     }
     const bool writes = transaction_.access == Access::read_write;
+    bool just_answered = false;
     if (!queue_failure_ || (transaction_.marked && writes && (posted_ || (wants_mark() && !mark_current_)))) {
         const Result<Rows> answered = send_and_wait(deadline);
         if (!answered) {
@@ -42,15 +43,16 @@ Outcome<> PostgresSession::commit(Deadline deadline) {
             if (state_ == SessionState::failed) (void)rollback(deadline);
             return NotCommitted{std::move(error)};
         }
+        just_answered = true;
     }
     if (!writes) mark_.taken = true;
-    return send_commit(deadline);
+    return send_commit(deadline, just_answered);
 }
 
-Outcome<> PostgresSession::send_commit(Deadline deadline) {
+Outcome<> PostgresSession::send_commit(Deadline deadline, bool just_answered) {
     SEMEL_FAILPOINT("postgres.before_commit");
-    // A connection that is known to be dead must not turn into a doubt.
-    if (!pipeline_.wire().alive()) {
+    // A connection that is known to be dead must not turn into a doubt. It is not looked at again right behind an answer.
+    if (!just_answered && !pipeline_.wire().alive()) {
         const Wire& wire = pipeline_.wire();
         Error error = error_from_code(wire.fatal_code(), wire.last_words(), Phase::transaction);
         close();

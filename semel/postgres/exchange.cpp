@@ -124,14 +124,20 @@ void PostgresSession::take_mark(const PGresult* result) {
     const std::string_view number = field_of(result, 0);
     std::uint64_t transaction = 0;
     std::from_chars(number.data(), number.data() + number.size(), transaction);
-    const bool own = PQnfields(result) == 1;
-    const Identity identity = own ? identity_ : Identity::from(result, 1);
-    mark_ = {.taken = identity.known(),
-             .transaction = transaction,
-             .history = identity.history,
-             .incarnation = identity.incarnation,
-             .process = own ? process_ : std::string()};
+    mark_.transaction = transaction;
+    if (PQnfields(result) > 1) mark_.identity = Identity::from(result, 1);
+    mark_.taken = mark_.identity ? mark_.identity->known() : identity_.known();
     mark_current_ = true;
+}
+
+Mark PostgresSession::mark() const {
+    if (!mark_.taken) return {};
+    const Identity& identity = mark_.identity ? *mark_.identity : identity_;
+    return {.taken = true,
+            .transaction = mark_.transaction,
+            .history = identity.history,
+            .incarnation = identity.incarnation,
+            .process = mark_.identity ? std::string() : process_};
 }
 
 Error PostgresSession::give_up(Wait wait, Turn& turn, Deadline deadline) {

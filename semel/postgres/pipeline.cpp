@@ -144,6 +144,8 @@ Wait Pipeline::receive(const Item& item, Deadline deadline, const OnAnswer& on_a
             return PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC ? Wait::ready : Wait::lost;
         }
         if (!result) return Wait::ready;
+        // The null behind a whole answer is there already, so there is nothing to wait for; a second answer cannot be.
+        if (succeeded(result.get())) return wire_.take() == nullptr ? Wait::ready : Wait::lost;
         const ExecStatusType status = PQresultStatus(result.get());
         // COPY has no place in a pipeline; the conversation cannot go on after it.
         if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) return Wait::lost;

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] Status run_script(std::string_view script, Deadline deadline) override;
     [[nodiscard]] Outcome<> commit(Deadline deadline) override;
     [[nodiscard]] Status rollback(Deadline deadline) override;
-    [[nodiscard]] Mark mark() const override { return mark_; }
+    [[nodiscard]] Mark mark() const override;
     [[nodiscard]] Result<Resolution> resolve(const Mark& mark, Deadline deadline) override;
     [[nodiscard]] Status reset(Deadline deadline) override;
     [[nodiscard]] SessionState state() const noexcept override { return state_; }
@@ -70,6 +70,12 @@ private:
         bool error_is_final = false;  ///< The server answered it and goes on listening.
         std::string commit_tag;
         bool ended_inside = false;  ///< A statement of the caller's committed.
+    };
+    /// What each transaction's mark has of its own; `mark` adds what is the same for all of the session.
+    struct TakenMark {
+        bool taken = false;
+        std::uint64_t transaction = 0;
+        std::optional<Identity> identity;  ///< Behind a pooler, where each transaction may run on another server.
     };
 
     PostgresSession(ConnectionHandle owned, PGconn* connection, const ConnectOptions& options, Clock& clock);
@@ -93,7 +99,7 @@ private:
     [[nodiscard]] Error failed(const Item& item, const PGresult* result, Phase phase);
     /// The Error of a turn that went wrong, and the state that the session is in afterwards.
     [[nodiscard]] Error give_up(Wait wait, Turn& turn, Deadline deadline);
-    [[nodiscard]] Outcome<> send_commit(Deadline deadline);
+    [[nodiscard]] Outcome<> send_commit(Deadline deadline, bool just_answered);
     [[nodiscard]] Outcome<> commit_outcome(Wait wait, Turn& turn, Deadline deadline);
     void ended() noexcept;
     void close() noexcept;
@@ -120,7 +126,7 @@ private:
     bool posted_ = false;          ///< Something is queued behind BEGIN.
     bool mark_current_ = false;    ///< Nothing was sent since the mark was taken.
     bool in_doubt_ = false;        ///< COMMIT was sent and not answered.
-    Mark mark_;
+    TakenMark mark_;
     Status queue_failure_;  ///< Of a post that could not be encoded.
     Status first_failure_;  ///< Of the transaction: why it can only be rolled back.
     std::map<std::string, std::string, std::less<>> expecting_;  ///< Wrapped texts by what they wrap.

@@ -1,5 +1,6 @@
 #include "semel/postgres/fixture_pgtest.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace semel::postgres {
@@ -110,6 +111,32 @@ TEST_F(PostgresDriver, ReadsBytesAndDatesWhateverTheDatabaseWasSetTo) {
     ASSERT_TRUE(rows);
     EXPECT_EQ(rows->front().get<Bytes>(0).value(), bytes);
     EXPECT_EQ(rows->front().get<Timestamp>(1).value(), when);
+}
+
+TEST_F(PostgresDriver, ReadsEveryByteInEitherFormAndTellsEmptyFromNull) {
+    Bytes every;
+    for (int i = 0; i < 256; ++i) every.push_back(static_cast<std::byte>(i));
+    auto session = open();
+    for (const bool hexadecimal : {true, false}) {
+        Transaction tx(*session, {}, soon());
+        tx.post("SELECT set_config('bytea_output', $1, true)", hexadecimal ? "hex" : "escape");
+        const auto rows = tx.execute(
+            "SELECT size, substr($1::bytea, 1, size) AS bytes, ''::bytea AS no_bytes, NULL::bytea AS null_bytes, "
+            "'' AS no_text, NULL AS null_text FROM unnest(ARRAY[0, 1, 15, 16, 17, 255, 256]) AS size",
+            every);
+        ASSERT_TRUE(rows) << rows.error().describe();
+        ASSERT_EQ(rows->size(), 7U);
+        for (const Row row : *rows) {
+            const auto bytes = row.get<BytesView>("bytes").value();
+            const auto size = static_cast<std::size_t>(row.get<std::int64_t>("size").value());
+            EXPECT_TRUE(std::ranges::equal(bytes, BytesView(every).first(size))) << size << ": " << hex(bytes);
+            EXPECT_TRUE(row.get<BytesView>("no_bytes").value().empty());
+            EXPECT_FALSE(row.get<std::optional<BytesView>>("null_bytes").value());
+            EXPECT_EQ(row.get<std::string>("no_text").value(), "");
+            EXPECT_FALSE(row.get<std::optional<std::string>>("null_text").value());
+        }
+        EXPECT_TRUE(std::move(tx).commit().committed());
+    }
 }
 
 TEST_F(PostgresDriver, SendsALargeFlushWithoutBlockingOnFullBuffers) {
