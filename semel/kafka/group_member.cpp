@@ -39,6 +39,14 @@ PartitionsHandle list_of(const std::vector<Partition>& partitions) {
     return list;
 }
 
+/// The id that the group has given it; none while it is not in the group.
+std::string member_id(rd_kafka_t* client) {
+    char* const text = ::rd_kafka_memberid(client);
+    std::string id = text == nullptr ? "" : text;
+    if (text != nullptr) ::rd_kafka_mem_free(client, text);
+    return id;
+}
+
 std::vector<Partition> partitions_in(const rd_kafka_topic_partition_list_t& list) {
     std::vector<Partition> all;
     for (int i = 0; i < list.cnt; ++i) all.emplace_back(list.elems[i].topic, list.elems[i].partition);
@@ -144,6 +152,14 @@ Status GroupMember::store(const std::vector<std::pair<Partition, std::int64_t>>&
     const rd_kafka_resp_err_t stored = ::rd_kafka_offsets_store(client_.get(), list.get());
     if (stored == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
     return fail(kafka_error(stored, Phase::connect, "kafka: the position was not taken; messages may come again"));
+}
+
+GroupMetadataHandle GroupMember::membership() const {
+    // An id is given out once: whoever has the same before and after had it in between.
+    const std::string before = member_id(client_.get());
+    GroupMetadataHandle metadata(::rd_kafka_consumer_group_metadata(client_.get()));
+    if (before.empty() || member_id(client_.get()) != before) metadata.reset();
+    return metadata;
 }
 
 bool GroupMember::stopped() const noexcept {

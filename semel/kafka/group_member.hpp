@@ -55,6 +55,11 @@ public:
     /// To be committed soon: everything before it is done with.
     [[nodiscard]] Status store(const std::vector<std::pair<Partition, std::int64_t>>& positions);
 
+    /// Who it is, and in which generation of the group, for a transaction that commits positions. Null: the group went on
+    /// without it, and it has not joined again. Said to a broker, that would count as a stranger who is in no group, whose
+    /// positions are taken unchecked.
+    [[nodiscard]] GroupMetadataHandle membership() const;
+
     /// Of no more use: it must be replaced.
     [[nodiscard]] bool stopped() const noexcept;
     [[nodiscard]] rd_kafka_s* client() const noexcept { return client_.get(); }

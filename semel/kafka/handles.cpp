@@ -10,6 +10,9 @@ void DestroyClient::operator()(rd_kafka_s* client) const noexcept {
 }
 void DestroyConf::operator()(rd_kafka_conf_s* conf) const noexcept { ::rd_kafka_conf_destroy(conf); }
 void DestroyError::operator()(rd_kafka_error_s* error) const noexcept { ::rd_kafka_error_destroy(error); }
+void DestroyGroupMetadata::operator()(rd_kafka_consumer_group_metadata_s* metadata) const noexcept {
+    ::rd_kafka_consumer_group_metadata_destroy(metadata);
+}
 void DestroyHeaders::operator()(rd_kafka_headers_s* headers) const noexcept { ::rd_kafka_headers_destroy(headers); }
 void DestroyMessage::operator()(rd_kafka_message_s* message) const noexcept { ::rd_kafka_message_destroy(message); }
 void DestroyQueue::operator()(rd_kafka_queue_s* queue) const noexcept { ::rd_kafka_queue_destroy(queue); }

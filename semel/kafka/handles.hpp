@@ -5,6 +5,7 @@
 // librdkafka's own names, so that its header stays in sources.
 struct rd_kafka_s;
 struct rd_kafka_conf_s;
+struct rd_kafka_consumer_group_metadata_s;
 struct rd_kafka_error_s;
 struct rd_kafka_headers_s;
 struct rd_kafka_message_s;
@@ -23,6 +24,9 @@ struct DestroyConf {
 struct DestroyError {
     void operator()(rd_kafka_error_s* error) const noexcept;
 };
+struct DestroyGroupMetadata {
+    void operator()(rd_kafka_consumer_group_metadata_s* metadata) const noexcept;
+};
 struct DestroyHeaders {
     void operator()(rd_kafka_headers_s* headers) const noexcept;
 };
@@ -39,6 +43,7 @@ struct DestroyPartitions {
 using ClientHandle = std::unique_ptr<rd_kafka_s, DestroyClient>;
 using ConfHandle = std::unique_ptr<rd_kafka_conf_s, DestroyConf>;
 using ErrorHandle = std::unique_ptr<rd_kafka_error_s, DestroyError>;
+using GroupMetadataHandle = std::unique_ptr<rd_kafka_consumer_group_metadata_s, DestroyGroupMetadata>;
 using HeadersHandle = std::unique_ptr<rd_kafka_headers_s, DestroyHeaders>;
 using MessageHandle = std::unique_ptr<rd_kafka_message_s, DestroyMessage>;
 using QueueHandle = std::unique_ptr<rd_kafka_queue_s, DestroyQueue>;

@@ -28,16 +28,14 @@ constexpr Duration room_wait = std::chrono::milliseconds(10);
 Error transaction_failed(const rd_kafka_error_t& failed, Phase phase, std::string message) {
     Error error =
         kafka_error(::rd_kafka_error_code(&failed), phase, std::move(message), ::rd_kafka_error_string(&failed));
-    // Whatever the code: an aborted transaction has done nothing.
-    if (::rd_kafka_error_txn_requires_abort(&failed) != 0) error.fault = Fault::conflict;
+    // Whatever the code: a transaction that can only be aborted, and was not to be committed yet, has done nothing.
+    if (phase != Phase::commit && ::rd_kafka_error_txn_requires_abort(&failed) != 0) error.fault = Fault::conflict;
     return error;
 }
 
-struct DestroyMetadata {
-    void operator()(rd_kafka_consumer_group_metadata_t* metadata) const noexcept {
-        ::rd_kafka_consumer_group_metadata_destroy(metadata);
-    }
-};
+Error left_behind() {
+    return kafka_error(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, Phase::transaction, "kafka: the positions were not sent");
+}
 
 }  // namespace
 
@@ -48,6 +46,8 @@ struct KafkaTransactions::State {
     [[nodiscard]] Status write(const rd_kafka_message_s& message, Instant until);
     [[nodiscard]] Status send_positions(const std::vector<MessageHandle>& batch, Instant until);
     [[nodiscard]] Status commit(Instant until);
+    /// Whether the broker has undone it.
+    [[nodiscard]] bool abort(Instant until);
     /// Starts again from what is committed.
     void drop_clients();
     [[nodiscard]] int left(Instant until) const { return detail::milliseconds(until - clock->now()); }
@@ -142,8 +142,8 @@ Status KafkaTransactions::State::send_positions(const std::vector<MessageHandle>
     for (const auto& [partition, position] : positions)
         ::rd_kafka_topic_partition_list_add(list.get(), partition.first.c_str(), partition.second)->offset = position;
     // Says which generation of the group we belong to: one that has lost its partitions is refused.
-    const std::unique_ptr<rd_kafka_consumer_group_metadata_t, DestroyMetadata> group(
-        ::rd_kafka_consumer_group_metadata(member->client()));
+    const GroupMetadataHandle group = member->membership();
+    if (!group) return fail(left_behind());
     const ErrorHandle failed(
         ::rd_kafka_send_offsets_to_transaction(producer->client(), list.get(), group.get(), left(until)));
     if (failed) return fail(transaction_failed(*failed, Phase::transaction, "kafka: the positions were not taken"));
@@ -155,8 +155,15 @@ Status KafkaTransactions::State::commit(Instant until) {
         const ErrorHandle failed(::rd_kafka_commit_transaction(producer->client(), left(until)));
         if (!failed) return {};
         if (::rd_kafka_error_is_retriable(failed.get()) != 0 && clock->now() < until) continue;
-        return fail(transaction_failed(*failed, Phase::commit, "kafka: the transaction was not committed"));
+        Error error = transaction_failed(*failed, Phase::commit, "kafka: the transaction was not committed");
+        // The commit may have arrived and only its answer failed. What could be aborted was not committed.
+        if (::rd_kafka_error_txn_requires_abort(failed.get()) != 0 && abort(until)) error.fault = Fault::conflict;
+        return fail(std::move(error));
     }
+}
+
+bool KafkaTransactions::State::abort(Instant until) {
+    return ErrorHandle(::rd_kafka_abort_transaction(producer->client(), left(until))) == nullptr;
 }
 
 Status KafkaTransactions::State::move(const std::vector<MessageHandle>& batch, Instant until) {
@@ -201,7 +208,7 @@ Result<std::size_t> KafkaTransactions::step(Deadline deadline) {
     const Status moved = state.move(batch, until);
     if (moved) return batch.size();
     // If this does not reach the broker, the next client of the same id does it, or the broker by itself.
-    const ErrorHandle ignored(::rd_kafka_abort_transaction(state.producer->client(), state.left(until)));
+    std::ignore = state.abort(until);
     batch.clear();  // A client waits for its messages before it ends.
     state.drop_clients();
     return fail(moved.error());

@@ -46,7 +46,8 @@ public:
     KafkaTransactions(const KafkaTransactions&) = delete;
     KafkaTransactions& operator=(const KafkaTransactions&) = delete;
 
-    /// Waits for messages until the deadline, and moves a batch of them in one transaction: how many; none came: 0.
+    /// Waits for messages until the deadline, and moves a batch of them in one transaction: how many; none came: 0. It is
+    /// committed then, and readers see it a moment later: the broker answers before it shows what was committed.
     ///
     /// After an Error nothing of the batch is visible, or, if it is `unknown`, all of it may be: the next step finds out
     /// and goes on from there. `conflict`: partitions went to someone else, or another process has the same id. The

@@ -24,8 +24,8 @@ constexpr int frame_max = 131'072;
 /// Where Debian and most others keep the certificates that the system trusts: the library looks nowhere by itself.
 constexpr const char* system_ca_file = "/etc/ssl/certs/ca-certificates.crt";
 constexpr const char* consumer_tag = "semel";
-/// For a farewell that nobody may be there to answer.
-constexpr Duration link_farewell_limit = std::chrono::milliseconds(500);
+/// For a farewell that nobody may be there to answer. The acknowledgements on their way arrive before it.
+constexpr Duration link_farewell_limit = std::chrono::seconds(2);
 
 timeval time_value(Duration limit) {
     const auto microseconds = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::microseconds>(limit).count());

@@ -10,12 +10,6 @@
 #include <utility>
 
 namespace semel::rabbitmq {
-namespace {
-
-/// For a farewell that nobody may be there to answer.
-constexpr Duration source_farewell_limit = std::chrono::milliseconds(500);
-
-}  // namespace
 
 struct RabbitmqSource::State {
     State(RabbitmqSourceOptions given, Clock& time) : options(std::move(given)), clock(&time) {}
@@ -24,6 +18,8 @@ struct RabbitmqSource::State {
     /// The connection is gone, and with it everything that was delivered on it.
     void forget();
     void absorb(Incoming incoming);
+    /// Ends the connection when nothing is held on it any more, if something was given back.
+    void return_when_free();
     [[nodiscard]] std::vector<Delivery> hand_out(std::size_t limit);
     [[nodiscard]] Delivery delivery_of(Incoming incoming);
 
@@ -33,6 +29,7 @@ struct RabbitmqSource::State {
     std::unique_ptr<Link> link;
     bool cancelled = false;
     bool paused = false;
+    bool returning = false;                     ///< Something was given back, and goes with the connection.
     std::deque<Incoming> waiting;               ///< Arrived, and not handed out.
     std::map<DeliveryTag, std::uint64_t> held;  ///< Handed out on this connection: ours to the broker's tag.
     DeliveryTag tags = 0;                       ///< Goes on across connections.
@@ -56,14 +53,20 @@ Status RabbitmqSource::State::connect(Deadline deadline) {
 void RabbitmqSource::State::forget() {
     link.reset();
     cancelled = false;
+    returning = false;
     waiting.clear();
     held.clear();
 }
 
 void RabbitmqSource::State::absorb(Incoming incoming) {
-    if (incoming.kind == Incoming::Kind::delivered) waiting.push_back(std::move(incoming));
+    // Behind what was given back it would be out of turn; it goes back as well.
+    if (incoming.kind == Incoming::Kind::delivered && !returning) waiting.push_back(std::move(incoming));
     // The queue was deleted, or its leader moves: a new connection finds out.
     if (incoming.kind == Incoming::Kind::cancelled) cancelled = true;
+}
+
+void RabbitmqSource::State::return_when_free() {
+    if (returning && held.empty()) forget();
 }
 
 Delivery RabbitmqSource::State::delivery_of(Incoming incoming) {
@@ -88,11 +91,10 @@ std::vector<Delivery> RabbitmqSource::State::hand_out(std::size_t limit) {
 
 RabbitmqSource::RabbitmqSource(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 
-RabbitmqSource::~RabbitmqSource() {
-    // The answer comes behind the acknowledgements that are on their way: closing at once could cut them off. The broker
-    // puts back what was not acknowledged when the connection closes.
-    if (state_->link) std::ignore = state_->link->stop_consuming(source_farewell_limit);
-}
+// The connection is closed, and nothing is said before that: the broker puts back what was not acknowledged and gives the
+// queue to the next consumer in one step. One that is told to stop consuming gives the queue away at once, and what the
+// source still held would come behind what is in the queue.
+RabbitmqSource::~RabbitmqSource() = default;
 
 Result<std::unique_ptr<RabbitmqSource>> RabbitmqSource::open(RabbitmqSourceOptions options, Clock& clock) {
     SEMEL_TRY(check(options));
@@ -111,7 +113,7 @@ Result<std::unique_ptr<RabbitmqSource>> RabbitmqSource::open(RabbitmqSourceOptio
 Result<std::vector<Delivery>> RabbitmqSource::receive(std::size_t limit, Deadline deadline) {
     State& state = *state_;
     SEMEL_TRY(state.connect(deadline));
-    const std::size_t wanted = state.paused ? 0 : limit;
+    const std::size_t wanted = state.paused || state.returning ? 0 : limit;
     while (true) {
         const bool enough = wanted > 0 && state.waiting.size() >= wanted;
         const bool something = wanted > 0 && !state.waiting.empty();
@@ -147,6 +149,7 @@ Status RabbitmqSource::acknowledge(std::span<const DeliveryTag> tags) {
         state.forget();
         return fail(Fault::unknown, "the connection to RabbitMQ broke while acknowledging");
     }
+    state.return_when_free();
     if (strangers == 0) return {};
     return fail(Fault::unknown, std::to_string(strangers) + " were delivered on a connection that is gone");
 }
@@ -158,6 +161,14 @@ Status RabbitmqSource::give_back(std::span<const DeliveryTag> tags) {
         if (const auto node = state.held.extract(tag); !node.empty()) given.push_back(node.mapped());
     if (given.empty()) return {};
     // What stands behind them goes back as well, and so does what is on its way, or it would come first.
+    if (state.options.single_active_consumer) {
+        // With the connection, so that no other consumer gets the queue before all of it is back; and when what is still
+        // held has been settled, or it would come again.
+        state.returning = true;
+        state.waiting.clear();
+        state.return_when_free();
+        return {};
+    }
     Status told = state.link->stop_consuming(state.options.connection.connect_limit);
     while (told) {
         auto incoming = state.link->next(Instant());

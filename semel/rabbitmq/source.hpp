@@ -36,7 +36,11 @@ struct RabbitmqSourceOptions {
 /// Consumes a queue with explicit acknowledgements. When the connection breaks, the broker delivers again what was not
 /// acknowledged, and tags from before mean nothing any more: they never reach the new channel. The broker does not confirm
 /// acknowledgements, so one that got lost shows as a repeat. `redelivered` is the broker's word; it also marks what had only
-/// been on its way. The id is that of the CloudEvent, else the message's own. One thread at a time, except for `wake`.
+/// been on its way. The id is that of the CloudEvent, else the message's own.
+///
+/// Where the queue goes to one source at a time, what is given back goes back with the connection, so that no other source
+/// gets what stands behind it before it: nothing is delivered until everything else that is held has been acknowledged or
+/// given back, and then the source connects anew, behind those that wait. One thread at a time, except for `wake`.
 class RabbitmqSource final : public Source {
 public:
     /// Connects and begins to consume. Rejected: the options cannot work, or there is no such queue. Unavailable: nobody is

@@ -4,7 +4,9 @@
 #include "semel/cdc/pgoutput.hpp"
 #include "tests/cdc/fixture.hpp"
 
+#include <atomic>
 #include <cstdio>
+#include <functional>
 
 namespace semel::cdc {
 namespace {
@@ -31,6 +33,26 @@ protected:
         how.drain_limit = 1s;
         return how;
     }
+    /// With the standby away, an event of this aggregate: its COMMIT waits, and nobody can see it; the log shows it all the
+    /// same. How many events there were before it is what `meanwhile` is told. A relay that was just about to write
+    /// something down when the standby went waits with it, and reads nothing: then it is tried with another event.
+    void tell_what_nobody_sees(const CdcProcess& one, int aggregate, const std::function<bool()>& quiet,
+                               const std::function<void(std::size_t)>& meanwhile) {
+        for (int attempt = 0; attempt < 10; ++attempt) {
+            ASSERT_TRUE(eventually(quiet));
+            const auto before = static_cast<std::size_t>(shop->events());
+            const std::uint64_t received = one.feed->report().received;
+            ASSERT_TRUE(standby->pause());
+            std::jthread writer([&] { std::ignore = shop->tell({aggregate}); });
+            const bool read = eventually([&] { return one.feed->report().received > received; }, 3s);
+            if (read) meanwhile(before);
+            ASSERT_TRUE(standby->resume());
+            writer.join();
+            if (read) return;
+            ASSERT_TRUE(eventually([&] { return one.feed->report().received > received; }));
+        }
+        FAIL() << "the relay never read the log while the standby was away";
+    }
     std::optional<PostgresCluster> primary;
     std::optional<PostgresCluster> standby;
     std::optional<CdcShop> shop;
@@ -42,19 +64,14 @@ TEST_F(CdcStandby, DownNothingIsPublishedThatAPromotionWouldLose) {
     one.relay->start();
     ASSERT_TRUE(shop->streams());
     for (int n = 0; n < 10; ++n) ASSERT_TRUE(shop->tell({n}));
+    const auto all_left = [&] { return sink.first_taken().size() == static_cast<std::size_t>(shop->events()); };
+    const auto meanwhile = [&](std::size_t before) {
+        EXPECT_EQ(static_cast<std::size_t>(shop->events()), before) << "nobody can see it";
+        std::this_thread::sleep_for(2s);
+        EXPECT_EQ(sink.first_taken().size(), before) << "the standby does not have it";
+    };
+    tell_what_nobody_sees(one, 99, all_left, meanwhile);
     shop->expect_all(sink);
-    const std::size_t published = sink.taken().size();
-    ASSERT_TRUE(standby->pause());
-    // Its COMMIT waits, and nobody can see it; the log shows it all the same.
-    const std::uint64_t received = one.feed->report().received;
-    std::jthread writer([&] { std::ignore = shop->tell({99}); });
-    ASSERT_TRUE(eventually([&] { return one.feed->report().received == received + 1; }));
-    EXPECT_EQ(shop->ask("SELECT count(*) FROM semel.outbox_event WHERE aggregate_id = '99'"), "0");
-    std::this_thread::sleep_for(2s);
-    EXPECT_EQ(sink.taken().size(), published) << "the standby does not have it";
-    ASSERT_TRUE(standby->resume());
-    ASSERT_TRUE(eventually([&] { return sink.taken().size() == published + 1; }));
-    writer.join();
     one.relay->stop();
 }
 
@@ -103,17 +120,38 @@ TEST_F(CdcStandby, AnEventThatNobodyCanSeeYetIsNotLostWhenItIsSetAside) {
     one.relay->start();
     ASSERT_TRUE(shop->streams());
     ASSERT_TRUE(shop->tell({1}));
-    ASSERT_TRUE(eventually([&] { return shop->pending() == "1"; }));
-    ASSERT_TRUE(standby->pause());
+    const auto all_wait = [&] { return shop->pending() == std::to_string(shop->events()); };
+    tell_what_nobody_sees(one, 1, all_wait, [](std::size_t) { std::this_thread::sleep_for(500ms); });
+    sink.play({});
+    EXPECT_GE(shop->events(), 2);
+    shop->expect_all(sink);
+    one.relay->stop();
+}
+
+TEST_F(CdcStandby, GoneBeforeARefusalIsWrittenDownHoldsTheRelayUpAndLosesNothing) {
+    std::atomic<int> refused = 0;
+    sink.play([&](const Message&) {
+        // It passed the barrier and was refused once more, which has to be written down.
+        if (++refused == 2) {
+            EXPECT_TRUE(standby->pause());
+        }
+        return ScriptedSink::Answer::refuse;
+    });
+    CdcProcess one = shop->process(sink, options());
+    one.relay->start();
+    ASSERT_TRUE(shop->streams());
+    ASSERT_TRUE(shop->tell({1}));
+    ASSERT_TRUE(eventually([&] { return refused == 2; }));
     const std::uint64_t received = one.feed->report().received;
-    std::jthread writer([&] { std::ignore = shop->tell({1}); });
-    ASSERT_TRUE(eventually([&] { return one.feed->report().received == received + 1; }));
-    std::this_thread::sleep_for(500ms);
+    std::jthread writer([&] { std::ignore = shop->tell({1, 2}); });
+    std::this_thread::sleep_for(2s);
+    EXPECT_EQ(one.feed->report().received, received) << "it reads the log before it has written down what it knows";
+    EXPECT_EQ(refused, 2) << "nor is anything sent";
+    sink.play({});
     ASSERT_TRUE(standby->resume());
     writer.join();
-    sink.play({});
     shop->expect_all(sink);
-    EXPECT_EQ(sink.first_taken().size(), 2U);
+    EXPECT_EQ(sink.first_taken().size(), 3U);
     one.relay->stop();
 }
 

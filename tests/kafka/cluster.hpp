@@ -81,7 +81,9 @@ private:
     int topics_ = 0;
 };
 
-/// Everything in a topic that a reader of committed messages sees, each partition in its order.
+/// Everything that was in a topic when it was asked for and that a reader of committed messages sees, each partition in its
+/// order. Waits for the transactions that were under way then, also for those that were committed: a producer is told so
+/// before readers can see it.
 [[nodiscard]] Result<std::vector<Stored>> read_topic(const std::string& brokers, const std::string& topic);
 
 }  // namespace semel::kafka

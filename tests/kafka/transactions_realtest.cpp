@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 namespace semel::kafka {
 namespace {
@@ -88,9 +89,11 @@ protected:
             ASSERT_TRUE(answer) << answer.error().describe();
     }
     [[nodiscard]] std::unique_ptr<KafkaTransactions> open(KafkaTransform transform = {}) {
-        return KafkaTransactions::open(moving_options(real->direct(), input),
-                                       transform ? std::move(transform) : doubled(output))
-            .value();
+        return open_with(moving_options(real->direct(), input), std::move(transform));
+    }
+    [[nodiscard]] std::unique_ptr<KafkaTransactions> open_with(const KafkaTransactionsOptions& options,
+                                                               KafkaTransform transform = {}) {
+        return KafkaTransactions::open(options, transform ? std::move(transform) : doubled(output)).value();
     }
     /// Each message of the input once, both records of it one behind the other, those of a key in order.
     void expect_moved_once() {
@@ -158,9 +161,11 @@ TEST_F(KafkaTransactionsTest, ShowNothingOfABatchThatFails) {
 
 TEST_F(KafkaTransactionsTest, ShutOutAZombieInTheMiddleOfItsTransaction) {
     send(10);
-    const auto successor = open();
+    KafkaTransactionsOptions options = moving_options(real->direct(), input);
+    options.patience = 20s;  // It is its id that shuts it out, not its silence.
+    const auto successor = open_with(options);
     bool taken_over = false;
-    const auto zombie = open([&](const ReceivedMessage& message) -> Result<std::vector<Record>> {
+    const auto zombie = open_with(options, [&](const ReceivedMessage& message) -> Result<std::vector<Record>> {
         // While it thinks, another process takes its id; it gets no partitions yet.
         if (!std::exchange(taken_over, true)) {
             EXPECT_EQ(successor->step(Deadline::after(system_clock().now(), 100ms)).value_or(99), 0U);
@@ -172,6 +177,37 @@ TEST_F(KafkaTransactionsTest, ShutOutAZombieInTheMiddleOfItsTransaction) {
     ASSERT_FALSE(step) << "it committed although it was shut out";
     EXPECT_EQ(step.error().fault, Fault::conflict) << step.error().describe();
     move(*successor, 10);
+    expect_moved_once();
+}
+
+TEST_F(KafkaTransactionsTest, ShutOutAProcessThatTheGroupWentOnWithout) {
+    send(10);
+    KafkaTransactionsOptions options = moving_options(real->direct(), input);
+    options.id += "-successor";
+    const auto successor = open_with(options);
+    // Another id, so that nothing but the group tells the two apart.
+    options = moving_options(real->brokers(), input);
+    options.deadline = 60s;
+    bool cut_off = false;
+    const auto zombie = open_with(options, [&](const ReceivedMessage& message) -> Result<std::vector<Record>> {
+        // While it thinks it hears nothing, and its partitions go to another; then it hears that it is no member any more.
+        if (!std::exchange(cut_off, true)) {
+            real->be_away(true);
+            move(*successor, 10);
+            real->be_away(false);
+            std::this_thread::sleep_for(3s);
+        }
+        return doubled(output)(message);
+    });
+    Result<std::size_t> step = 0U;
+    while (step && !cut_off) step = zombie->step(Deadline::after(system_clock().now(), 5s));
+    EXPECT_FALSE(step) << "it committed what another had moved";
+    if (!step) {
+        EXPECT_EQ(step.error().fault, Fault::conflict) << step.error().describe();
+    }
+    step = zombie->step(Deadline::after(system_clock().now(), 500ms));
+    for (int again = 0; again < 20 && !step; ++again) step = zombie->step(Deadline::after(system_clock().now(), 500ms));
+    EXPECT_EQ(step.value_or(99), 0U) << "nothing is left for it";
     expect_moved_once();
 }
 
@@ -195,8 +231,9 @@ TEST_F(KafkaTransactionsTest, OfAProcessKilledAnywhereAreSettledByTheNext) {
             return all && all->size() >= static_cast<std::size_t>(sent) * 2;
         };
         const Instant limit = system_clock().now() + 30s;
-        while (!all_there() && system_clock().now() < limit)
-            std::ignore = moving->step(Deadline::after(system_clock().now(), 500ms));
+        // It ends what the killed one left open, for which readers would have to wait.
+        do std::ignore = moving->step(Deadline::after(system_clock().now(), 500ms));
+        while (!all_there() && system_clock().now() < limit);
         expect_moved_once();
     }
 }
