@@ -104,7 +104,11 @@ Status read_relay(ConfigTable table, Config& config) {
     table.flag("allow_private", config.relay.allow_private);
     table.secrets("secret", config.relay.secrets);
     table.time("lease", config.relay.lease, 3s, 1h);
+    table.path("contracts", config.relay.contracts);
+    table.flag("allow_unknown_types", config.relay.allow_unknown_types);
     table.require("to", !config.relay.to.empty());
+    table.demand("allow_unknown_types", !config.relay.allow_unknown_types || !config.relay.contracts.empty(),
+                 "is of no use without `contracts`");
     return table.done();
 }
 

@@ -1,8 +1,10 @@
 #include "apps/orders/relay.hpp"
 
 #include "semel/base/log.hpp"
+#include "semel/contract/contracts.hpp"
 #include "semel/open/sink.hpp"
 #include "semel/relay/runner.hpp"
+#include "semel/sink/checked_sink.hpp"
 #include "semel/webhook/sink.hpp"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ public:
         auto answers = sink_->publish(messages, deadline);
         std::string trouble;
         for (const semel::Status& one : answers)
-            if (!one && trouble.empty()) trouble = one.error().describe();
+            if (!one && trouble.empty() && !is_told_elsewhere(one.error())) trouble = one.error().describe();
         if (!trouble.empty() && trouble != trouble_)
             semel::log(semel::LogLevel::warning, "relay: events are kept and sent again: " + trouble);
         if (trouble.empty() && !trouble_.empty()) semel::log(semel::LogLevel::info, "relay: events are taken again");
@@ -29,6 +31,11 @@ public:
     }
 
 private:
+    /// The relay itself tells of what it sets aside; and what is held back is no trouble of its own.
+    static bool is_told_elsewhere(const semel::Error& error) {
+        return semel::is_final(error) || error.message == semel::behind_unacknowledged().message;
+    }
+
     std::unique_ptr<semel::Sink> sink_;
     std::string trouble_;
 };
@@ -49,6 +56,16 @@ semel::Result<std::unique_ptr<semel::Sink>> sink_of(const RelayConfig& config, s
     options.request_limit = std::min(options.request_limit, publish_limit);
     options.connect_limit = std::min(options.connect_limit, options.request_limit);
     return SEMEL_TRY(semel::webhook::WebhookSink::create(std::move(options), clock));
+}
+
+semel::Result<std::unique_ptr<semel::Sink>> with_contracts(std::unique_ptr<semel::Sink> sink,
+                                                           const RelayConfig& config) {
+    if (config.contracts.empty()) return sink;
+    const auto contracts = SEMEL_TRY(semel::Contracts::load(config.contracts));
+    const auto unknown = config.allow_unknown_types ? semel::UnknownTypes::allow : semel::UnknownTypes::refuse;
+    return std::make_unique<semel::CheckedSink>(std::move(sink), [contracts, unknown](const semel::Message& one) {
+        return contracts.check(one.type, one.payload, one.headers, unknown);
+    });
 }
 
 }  // namespace
@@ -74,7 +91,9 @@ semel::Result<EventRelay> EventRelay::start(semel::Database& database, semel::Do
     how.database_limit = std::min(how.database_limit, config.lease / 3);
     auto sink = sink_of(config, how.rules.publish_limit, database.clock());
     if (!sink) return semel::fail(std::move(sink).error().within("relay"));
-    auto state = std::make_unique<State>(*std::move(sink));
+    auto guarded = with_contracts(*std::move(sink), config);
+    if (!guarded) return semel::fail(std::move(guarded).error().within("relay"));
+    auto state = std::make_unique<State>(*std::move(guarded));
     state->relay = SEMEL_TRY(semel::Relay::create(database, state->sink, doorbell, how));
     state->relay->start();
     return EventRelay(std::move(state));

@@ -6,6 +6,7 @@
 #include "semel/relay/doorbell.hpp"
 #include "semel/webhook/signature.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct RelayConfig {
     std::vector<semel::webhook::Secret> secrets{};
     /// How long nobody else publishes what an instance that died was about to.
     semel::Duration lease = std::chrono::seconds(30);
+    /// A folder: what does not keep its contract there is parked instead of published. Empty: published as it is.
+    std::filesystem::path contracts{};
+    bool allow_unknown_types = false;  ///< Types without a contract are published all the same.
 };
 
 /// Publishes the events of the store on a thread of its own, as soon as the doorbell says that there are some. Several

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "apps/semel/event_selection.hpp"
 #include "apps/semel/exit_code.hpp"
+#include "semel/contract/contracts.hpp"
 
 #include <cstddef>
 #include <string>
@@ -20,15 +22,17 @@ struct RedriveArguments : OutboxArguments {
 };
 
 struct ReplayArguments : OutboxArguments {
-    std::string type;
-    std::string since;
-    std::string until;
-    std::string aggregate;  ///< TYPE/ID
-    std::string tenant;
+    EventSelection events;
     std::string actor;  ///< Empty: whoever runs it.
     std::string dedup_window = "7d";
     std::size_t rate = 500;  ///< Events per second.
     bool dry_run = false;
+};
+
+struct CheckArguments : OutboxArguments {
+    std::string contracts;  ///< The folder.
+    EventSelection events;
+    UnknownTypes unknown_types = UnknownTypes::refuse;
 };
 
 struct PruneArguments : OutboxArguments {
@@ -58,6 +62,8 @@ struct ModeArguments : OutboxArguments {
 [[nodiscard]] ExitCode outbox_redrive(const RedriveArguments& arguments);
 /// Sends events once more that have left. No such event is a finding.
 [[nodiscard]] ExitCode outbox_replay(const ReplayArguments& arguments);
+/// Holds stored events against their contracts, and tells of each that does not keep its own. Any is a finding.
+[[nodiscard]] ExitCode outbox_check(const CheckArguments& arguments);
 /// Deletes events that left long ago, in batches.
 [[nodiscard]] ExitCode outbox_prune(const PruneArguments& arguments);
 

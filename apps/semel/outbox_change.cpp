@@ -1,6 +1,7 @@
 #include "apps/semel/actor.hpp"
 #include "apps/semel/duration.hpp"
 #include "apps/semel/outbox.hpp"
+#include "apps/semel/progress.hpp"
 #include "apps/semel/report.hpp"
 #include "apps/semel/store.hpp"
 #include "semel/db/value.hpp"
@@ -10,8 +11,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -26,13 +25,6 @@ using nlohmann::ordered_json;
 /// In one transaction: small enough to hold nobody up.
 constexpr std::size_t replay_batch_max = 500;
 
-Result<Aggregate> parse_aggregate(const std::string& text) {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string::npos || slash == 0 || slash + 1 == text.size())
-        return fail(Fault::rejected, "an aggregate is written as TYPE/ID");
-    return Aggregate{.type = text.substr(0, slash), .id = text.substr(slash + 1)};
-}
-
 template <class T>
 Result<T> committed(Outcome<T> outcome, std::string_view what) {
     if (outcome.committed()) return std::move(outcome).value();
@@ -40,13 +32,6 @@ Result<T> committed(Outcome<T> outcome, std::string_view what) {
     Error error = std::move(outcome).error();
     if (unknown && error.cause.hint.empty()) error.cause.hint = "it may have been done: look, or ask again";
     return fail(std::move(error).within(what));
-}
-
-/// On a terminal only: one line that is written over.
-void progress(std::string_view verb, std::int64_t done, bool last) {
-    if (::isatty(STDERR_FILENO) == 0) return;
-    std::fprintf(stderr, "\rsemel outbox %s: %lld events%s", std::string(verb).c_str(), static_cast<long long>(done),
-                 last ? "\n" : "");
 }
 
 Result<ExitCode> redrive(const RedriveArguments& arguments) {
@@ -64,32 +49,17 @@ Result<ExitCode> redrive(const RedriveArguments& arguments) {
     return sent > 0 ? ExitCode::ok : ExitCode::finding;
 }
 
-Result<ReplayFilter> filter_of(const ReplayArguments& arguments, Timestamp now) {
-    ReplayFilter filter;
-    filter.limit = arguments.limit;
-    if (!arguments.type.empty()) filter.type = arguments.type;
-    if (!arguments.since.empty()) filter.since = SEMEL_TRY(parse_moment(arguments.since, now));
-    if (!arguments.until.empty()) filter.until = SEMEL_TRY(parse_moment(arguments.until, now));
-    if (!arguments.tenant.empty()) filter.tenant = arguments.tenant;
-    if (!arguments.aggregate.empty()) {
-        Aggregate aggregate = SEMEL_TRY(parse_aggregate(arguments.aggregate));
-        filter.aggregate_type = std::move(aggregate.type);
-        filter.aggregate_id = std::move(aggregate.id);
-    }
-    return filter;
-}
-
 /// What was asked for, for the audit.
 std::string detail_of(const ReplayArguments& arguments) {
     ordered_json detail = ordered_json::object();
     const auto add = [&detail](const char* name, const std::string& value) {
         if (!value.empty()) detail[name] = value;
     };
-    add("type", arguments.type);
-    add("since", arguments.since);
-    add("until", arguments.until);
-    add("aggregate", arguments.aggregate);
-    add("tenant", arguments.tenant);
+    add("type", arguments.events.type);
+    add("since", arguments.events.since);
+    add("until", arguments.events.until);
+    add("aggregate", arguments.events.aggregate);
+    add("tenant", arguments.events.tenant);
     detail["limit"] = arguments.limit;
     return detail.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -117,14 +87,14 @@ Result<std::int64_t> send_all(Database& database, const EventReplay& replay, con
         const auto some = std::span(plan.events).subspan(at, std::min(batch, plan.events.size() - at));
         sent += SEMEL_TRY(
             committed(replay.send(some, audit, soon(database)), fmt::format("replay, after {} events", sent)));
-        progress("replay", sent, at + batch >= plan.events.size());
+        show_progress("replay", sent, at + batch >= plan.events.size());
     }
     return sent;
 }
 
 Result<ExitCode> replay(const ReplayArguments& arguments) {
     const Timestamp now = system_clock().wall();
-    const ReplayFilter filter = SEMEL_TRY(filter_of(arguments, now));
+    const ReplayFilter filter = SEMEL_TRY(filter_of(arguments.events, arguments.limit, now));
     const Duration window = SEMEL_TRY(parse_duration(arguments.dedup_window));
     const auto opened = SEMEL_TRY(open_current(arguments.database));
     Database& database = *opened.database;
@@ -163,7 +133,7 @@ Result<ExitCode> prune(const PruneArguments& arguments) {
         batch = SEMEL_TRY(committed(retention.prune(age, batch.last, arguments.batch, audit, soon(database)),
                                     fmt::format("prune, after {} events", deleted)));
         deleted += batch.deleted;
-        progress("prune", deleted, !batch.more);
+        show_progress("prune", deleted, !batch.more);
     }
     if (arguments.json)
         std::puts(ordered_json{{"deleted", deleted}}.dump(2).c_str());

@@ -1,6 +1,7 @@
 #include "apps/semel/outbox_command.hpp"
 
 #include "apps/semel/outbox.hpp"
+#include "apps/semel/unknown_types.hpp"
 
 #include <memory>
 
@@ -24,6 +25,14 @@ void add_limit(CLI::App& verb, OutboxArguments& arguments, std::size_t most) {
     verb.add_option("--limit", arguments.limit, "The first so many")
         ->check(CLI::Range(std::size_t{1}, most))
         ->capture_default_str();
+}
+
+void add_selection(CLI::App& verb, EventSelection& events) {
+    verb.add_option("--type", events.type, "Only events of this type");
+    verb.add_option("--since", events.since, "Created at or after: 2026-01-31T23:59:59Z, or how long ago: 2h");
+    verb.add_option("--until", events.until, "Created before");
+    verb.add_option("--aggregate", events.aggregate, "Only of this one: TYPE/ID");
+    verb.add_option("--tenant", events.tenant, "Only of this tenant");
 }
 
 void add_look(CLI::App& outbox, ExitCode& code, const char* name, const char* help, bool limited,
@@ -59,11 +68,7 @@ void add_replay(CLI::App& outbox, ExitCode& code) {
     CLI::App* verb = add_verb(
         outbox, "replay",
         "Send events once more that have left, under their own ids; audited; exit code 1 if none matches", *arguments);
-    verb->add_option("--type", arguments->type, "Only events of this type");
-    verb->add_option("--since", arguments->since, "Created at or after: 2026-01-31T23:59:59Z, or how long ago: 2h");
-    verb->add_option("--until", arguments->until, "Created before");
-    verb->add_option("--aggregate", arguments->aggregate, "Only of this one: TYPE/ID");
-    verb->add_option("--tenant", arguments->tenant, "Only of this tenant");
+    add_selection(*verb, arguments->events);
     add_limit(*verb, *arguments, replay_limit_max);
     verb->add_option("--rate", arguments->rate, "Events per second")
         ->check(CLI::Range(1, 100'000))
@@ -74,6 +79,23 @@ void add_replay(CLI::App& outbox, ExitCode& code) {
     verb->add_option("--by", arguments->actor, "Who does it, for the audit; user@machine if not given");
     verb->add_flag("--dry-run", arguments->dry_run, "Say what would be sent; change nothing");
     verb->callback([arguments, &code] { code = outbox_replay(*arguments); });
+}
+
+void add_check(CLI::App& outbox, ExitCode& code) {
+    const auto arguments = std::make_shared<CheckArguments>();
+    arguments->limit = 1000;
+    CLI::App* verb =
+        add_verb(outbox, "check",
+                 "Hold stored events against their contracts; exit code 1 if one does not keep its own", *arguments);
+    verb->footer(
+        "Also what other languages append by SQL, which no database checks. Whatever became of an event: pending, "
+        "parked "
+        "or left.\nAll events are checked and counted; --limit is for how many breaches are listed.");
+    verb->add_option("--contracts", arguments->contracts, "Folder of JSON Schemas, <type>.v<version>.json")->required();
+    add_unknown_types(*verb, arguments->unknown_types);
+    add_selection(*verb, arguments->events);
+    add_limit(*verb, *arguments, list_limit_max);
+    verb->callback([arguments, &code] { code = outbox_check(*arguments); });
 }
 
 void add_prune(CLI::App& outbox, ExitCode& code) {
@@ -114,6 +136,7 @@ void add_outbox(CLI::App& app, ExitCode& code) {
     add_redrive(*outbox, code);
     add_mode(*outbox, code);
     add_replay(*outbox, code);
+    add_check(*outbox, code);
     add_prune(*outbox, code);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/semel/exit_code.hpp"
+#include "semel/contract/contracts.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,6 +18,8 @@ struct RelayArguments {
     /// What becomes of an event that is refused for good: "block", "park" or "skip"; and where it differs, TYPE=policy.
     std::string poison = "block";
     std::vector<std::string> poison_of{};
+    std::string contracts{};  ///< The folder; empty: events are published as they are.
+    UnknownTypes unknown_types = UnknownTypes::refuse;
     std::string lease = "30s";  ///< How long the partitions of a relay that died wait.
     std::size_t batch = 256;
     std::size_t parallel = 16;

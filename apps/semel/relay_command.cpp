@@ -1,6 +1,7 @@
 #include "apps/semel/relay_command.hpp"
 
 #include "apps/semel/relay.hpp"
+#include "apps/semel/unknown_types.hpp"
 
 #include <memory>
 
@@ -53,6 +54,11 @@ void add_relay(CLI::App& app, ExitCode& code) {
     relay->add_option("--poison-of", arguments->poison_of, "The same for one type of aggregate: TYPE=park")
         ->allow_extra_args(false)
         ->check(check_poison_of);
+    auto* contracts = relay->add_option("--contracts", arguments->contracts,
+                                        "Folder of JSON Schemas, <type>.v<version>.json: an event that does not keep "
+                                        "its contract is never published, but "
+                                        "parked at once with what follows it (with --poison skip: alone)");
+    add_unknown_types(*relay, arguments->unknown_types)->needs(contracts);
     relay->add_flag("--allow-private", arguments->allow_private, "Also to loopback and private addresses, and http://");
     relay->add_flag("--structured", arguments->structured, "CloudEvents as one JSON document each");
     auto* cdc = relay->add_flag(

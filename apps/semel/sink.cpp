@@ -1,6 +1,7 @@
 #include "apps/semel/sink.hpp"
 
 #include "semel/open/sink.hpp"
+#include "semel/sink/checked_sink.hpp"
 
 #include <fstream>
 
@@ -25,6 +26,16 @@ Result<std::vector<webhook::Secret>> read_secrets(const std::string& file) {
     return secrets;
 }
 
+/// What breaks its contract goes no further than this.
+Result<std::unique_ptr<Sink>> with_contracts(std::unique_ptr<Sink> sink, const RelayArguments& arguments) {
+    if (arguments.contracts.empty()) return sink;
+    const Contracts contracts = SEMEL_TRY(Contracts::load(arguments.contracts));
+    return std::make_unique<CheckedSink>(std::move(sink),
+                                         [contracts, unknown = arguments.unknown_types](const Message& one) {
+                                             return contracts.check(one.type, one.payload, one.headers, unknown);
+                                         });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Sink>> make_sink(const RelayArguments& arguments) {
@@ -35,7 +46,7 @@ Result<std::unique_ptr<Sink>> make_sink(const RelayArguments& arguments) {
     options.allow_private = arguments.allow_private;
     options.parallel = arguments.parallel;
     auto sink = open_sink(arguments.to, options);
-    if (sink) return sink;
+    if (sink) return with_contracts(*std::move(sink), arguments);
     Error error = std::move(sink).error();
     if (!arguments.allow_private && arguments.to.starts_with("http") && !error.cause.hint.empty())
         error.cause.hint += " (--allow-private)";

@@ -7,7 +7,8 @@
 
 namespace semel::app {
 
-/// The sink that `--to` names. An Error (`rejected`) says what is wrong with it, or what this program can relay to.
+/// The sink that `--to` names, behind the contracts if there are any. An Error (`rejected`) says what is wrong with either,
+/// or what this program can relay to.
 [[nodiscard]] Result<std::unique_ptr<Sink>> make_sink(const RelayArguments& arguments);
 
 }  // namespace semel::app

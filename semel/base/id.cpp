@@ -1,5 +1,7 @@
 #include "semel/base/id.hpp"
 
+#include "semel/base/hex.hpp"
+
 #include <algorithm>
 
 namespace semel {
@@ -16,13 +18,6 @@ constexpr std::size_t text_length = 36;
 /// millisecond come before it must borrow from the next.
 constexpr std::uint16_t counter_max = 0xfff;
 constexpr std::uint16_t counter_start_mask = 0x7ff;
-
-int hex_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 }  // namespace
 

@@ -9,11 +9,13 @@
 #include <valijson/validator.hpp>
 
 #include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <optional>
-#include <string>
+#include <regex>
+#include <set>
+#include <utility>
 
 namespace semel {
 namespace {
@@ -46,6 +48,31 @@ json with_uuid_patterns(json schema) {
     return schema;
 }
 
+/// A pattern of the schema that is none; the validator would say so only once an event comes to it.
+std::optional<std::string> wrong_pattern(const json& schema) {
+    const auto is_wrong = [](const std::string& pattern) {
+        try {
+            static_cast<void>(std::regex(pattern));
+            return false;
+        } catch (const std::regex_error&) {
+            return true;
+        }
+    };
+    // Here members are values, and mean nothing.
+    static const std::set<std::string, std::less<>> values{"const", "default", "enum", "examples"};
+    if (!schema.is_structured()) return std::nullopt;
+    for (const auto& [name, member] : schema.items()) {
+        if (name == "pattern" && member.is_string() && is_wrong(member.get<std::string>()))
+            return member.get<std::string>();
+        if (name == "patternProperties" && member.is_object())
+            for (const auto& [pattern, unused] : member.items())
+                if (is_wrong(pattern)) return pattern;
+        if (schema.is_object() && values.contains(name)) continue;
+        if (auto found = wrong_pattern(member)) return found;
+    }
+    return std::nullopt;
+}
+
 Error wrong_contract(std::string_view file, std::string_view why) {
     Error error;
     error.fault = Fault::rejected;
@@ -64,6 +91,17 @@ std::string told(valijson::ValidationResults& results) {
     return text;
 }
 
+/// Of one type, ascending.
+using Versions = std::map<int, std::unique_ptr<valijson::Schema>>;
+
+/// By the header of an event, which may hold anything.
+Versions::const_iterator version_named(const Versions& versions, const json& name) {
+    if (!name.is_number_integer()) return versions.end();
+    const auto wide = name.get<std::int64_t>();
+    // A number that fits only by being cut off must not name another version.
+    return std::in_range<int>(wide) ? versions.find(static_cast<int>(wide)) : versions.end();
+}
+
 /// The validator's patterns take stack for every character, and its walk for every level: what would overflow it is refused.
 bool too_much_to_check(const json& value, int depth) {
     constexpr std::size_t text_max = 16 * 1024;
@@ -71,24 +109,15 @@ bool too_much_to_check(const json& value, int depth) {
     if (value.is_string()) return value.get_ref<const std::string&>().size() > text_max;
     if (!value.is_structured()) return false;
     if (depth == depth_max) return true;
-    for (const auto& member : value)
-        if (too_much_to_check(member, depth + 1)) return true;
+    for (const auto& [name, member] : value.items())
+        if ((value.is_object() && name.size() > text_max) || too_much_to_check(member, depth + 1)) return true;
     return false;
-}
-
-Error breach(std::string_view type, std::string_view why) {
-    Error error;
-    error.fault = Fault::broken;
-    error.message = fmt::format("an event `{}` does not keep its contract, and was not appended: {}", type, why);
-    error.cause.hint = "mend the program that tells it, or write the next version of its contract";
-    return error;
 }
 
 }  // namespace
 
 struct Contracts::State {
-    /// By type, the versions ascending.
-    std::map<std::string, std::map<int, std::unique_ptr<valijson::Schema>>, std::less<>> schemas;
+    std::map<std::string, Versions, std::less<>> schemas;  ///< By type.
     std::size_t size = 0;
 };
 
@@ -99,6 +128,8 @@ Result<Contracts> Contracts::parse(std::span<const File> files) {
         if (!named) return fail(wrong_contract(name, "a contract is named <type>.v<version>.json"));
         const json document = json::parse(text, nullptr, false);
         if (!document.is_object()) return fail(wrong_contract(name, "it is not a JSON object"));
+        if (const auto pattern = wrong_pattern(document))
+            return fail(wrong_contract(name, fmt::format("`{}` is no regular expression", *pattern)));
         auto schema = std::make_unique<valijson::Schema>();
         try {
             const json readable = with_uuid_patterns(document);
@@ -115,37 +146,55 @@ Result<Contracts> Contracts::parse(std::span<const File> files) {
 Result<Contracts> Contracts::load(const std::filesystem::path& folder) {
     std::error_code failed;
     std::vector<std::pair<std::string, std::string>> read;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-        if (entry.path().extension() != ".json") continue;
-        std::ifstream stream(entry.path(), std::ios::binary);
+    std::filesystem::directory_iterator entry(folder, failed);
+    for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+        const std::filesystem::path& file = entry->path();
+        if (file.extension() != ".json") continue;
+        std::ifstream stream(file, std::ios::binary);
         std::string text{std::istreambuf_iterator<char>(stream), {}};
-        if (!stream) return fail(wrong_contract(entry.path().stem().string(), "it cannot be read"));
-        read.emplace_back(entry.path().stem().string(), std::move(text));
+        if (!stream) return fail(wrong_contract(file.stem().string(), "it cannot be read"));
+        read.emplace_back(file.stem().string(), std::move(text));
     }
     if (failed) return fail(Fault::rejected, fmt::format("the contracts in {}: {}", folder.string(), failed.message()));
+    if (read.empty())
+        return fail(Fault::rejected,
+                    fmt::format("there is no contract in {}; each is a file <type>.v<version>.json", folder.string()));
     const std::vector<File> files(read.begin(), read.end());
     return parse(files);
 }
 
-Status Contracts::check(std::string_view type, std::string_view payload, std::string_view headers) const {
+std::optional<Breach> Contracts::breach(std::string_view type, std::string_view payload,
+                                        std::string_view headers) const {
     const auto versions = state_->schemas.find(type);
-    if (versions == state_->schemas.end()) return fail(breach(type, "it has none"));
+    if (versions == state_->schemas.end()) return Breach{.unknown_type = true, .why = "it has none"};
+    const auto wrong = [](std::string why) { return Breach{.why = std::move(why)}; };
     auto found = std::prev(versions->second.end());
     const json described = json::parse(headers, nullptr, false);
     if (described.is_object() && described.contains("schemaVersion")) {
-        const json& version = described["schemaVersion"];
-        found = version.is_number_integer() ? versions->second.find(version.get<int>()) : versions->second.end();
+        found = version_named(versions->second, described["schemaVersion"]);
         if (found == versions->second.end())
-            return fail(breach(type, fmt::format("there is none of version {}", version.dump())));
+            return wrong(fmt::format("there is none of version {}", described["schemaVersion"].dump()));
     }
     const json value = json::parse(payload, nullptr, false);
-    if (value.is_discarded()) return fail(breach(type, "the payload is not JSON"));
+    if (value.is_discarded()) return wrong("the payload is not JSON");
     if (too_much_to_check(value, 0))
-        return fail(
-            breach(type, "it holds a text of more than 16 KiB, or is nested more than 64 deep: too much to check"));
+        return wrong("it holds a text of more than 16 KiB, or is nested more than 64 deep: too much to check");
     valijson::ValidationResults results;
-    if (valijson::Validator().validate(*found->second, JsonAdapter(value), &results)) return {};
-    return fail(breach(type, told(results)));
+    // It remembers the patterns that it has compiled, and is for one thread.
+    thread_local valijson::Validator validator;
+    if (validator.validate(*found->second, JsonAdapter(value), &results)) return std::nullopt;
+    return wrong(told(results));
+}
+
+Status Contracts::check(std::string_view type, std::string_view payload, std::string_view headers,
+                        UnknownTypes unknown) const {
+    const auto found = breach(type, payload, headers);
+    if (!found || (found->unknown_type && unknown == UnknownTypes::allow)) return {};
+    Error error;
+    error.fault = Fault::broken;
+    error.message = fmt::format("an event `{}` does not keep its contract: {}", type, found->why);
+    error.cause.hint = "mend the program that tells it, or write the next version of its contract";
+    return fail(std::move(error));
 }
 
 std::size_t Contracts::size() const noexcept { return state_->size; }

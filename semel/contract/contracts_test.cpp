@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace semel {
 namespace {
@@ -45,12 +48,30 @@ TEST_F(ContractsTest, SaysWhatIsWrongAndWhere) {
 TEST_F(ContractsTest, WhatCannotBeCheckedSafelyIsRefused) {
     const std::string digits(60'000, '7');
     EXPECT_THAT(complaint(R"({"total":"1","id":")" + digits + "\"}"), HasSubstr("too much to check"));
+    EXPECT_THAT(complaint("{\"" + digits + "\":1}"), HasSubstr("too much to check"));
     EXPECT_THAT(complaint(R"({"total":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}"),
                 HasSubstr("too much to check"));
 }
 
 TEST_F(ContractsTest, AnEventWithoutAContractIsRefused) {
     EXPECT_THAT(complaint("{}", "{}", "order.forgotten"), HasSubstr("`order.forgotten`"));
+}
+
+TEST_F(ContractsTest, AnEventWithoutAContractPassesWhereThatIsAllowed) {
+    EXPECT_TRUE(contracts().check("order.forgotten", "{}", "{}", UnknownTypes::allow));
+    EXPECT_TRUE(contracts().breach("order.forgotten", "{}")->unknown_type);
+    const auto unversioned = contracts().breach("order.created", R"({"sum":1})", R"({"schemaVersion":9})");
+    ASSERT_TRUE(unversioned);
+    EXPECT_FALSE(unversioned->unknown_type) << "the type is known, and this version of it is not";
+    EXPECT_FALSE(contracts().check("order.created", R"({"sum":1})", R"({"schemaVersion":9})", UnknownTypes::allow));
+}
+
+TEST_F(ContractsTest, AVersionThatIsNoSmallNumberIsNone) {
+    for (const char* version :
+         {"4294967297", "-4294967295", "18446744073709551617", "18446744073709551615", "1.0", "null"})
+        EXPECT_THAT(complaint(R"({"total":"1"})", R"({"schemaVersion":)" + std::string(version) + "}"),
+                    HasSubstr("none of version"))
+            << version;
 }
 
 TEST_F(ContractsTest, TheNewestVersionHoldsUnlessTheEventNamesOne) {
@@ -72,7 +93,24 @@ TEST_F(ContractsTest, AContractThatCannotBeUsedIsNamed) {
     EXPECT_THAT(why("order.created.vx", "{}"), HasSubstr("<type>.v<version>"));
     EXPECT_THAT(why("order.created.v1", "["), HasSubstr("not a JSON object"));
     EXPECT_THAT(why("order.created.v1", R"({"type":7})"), HasSubstr("order.created.v1.json"));
-    EXPECT_FALSE(Contracts::load("/nowhere/at/all"));
+    EXPECT_THAT(why("order.created.v1", R"({"properties":{"id":{"pattern":"[0-9"}}})"), HasSubstr("`[0-9`"));
+    EXPECT_THAT(why("order.created.v1", R"({"anyOf":[{"patternProperties":{"(":{}}}]})"), HasSubstr("`(`"));
+    EXPECT_EQ(why("order.created.v1", R"({"enum":[{"pattern":"("}],"properties":{"pattern":{"type":"string"}}})"), "")
+        << "not every member of this name is a pattern";
+    EXPECT_THAT(Contracts::load("/nowhere/at/all").error().message, HasSubstr("/nowhere/at/all"));
+}
+
+TEST_F(ContractsTest, AFolderHoldsAtLeastOne) {
+    const auto folder = std::filesystem::path(::testing::TempDir()) / "semel_contracts_test";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "README.md") << "nothing here";
+    EXPECT_THAT(Contracts::load(folder).error().message, HasSubstr("no contract in"));
+    std::ofstream(folder / "order.created.v1.json") << first;
+    EXPECT_EQ(Contracts::load(folder)->size(), 1U);
+    std::ofstream(folder / "order.created.v2.json") << "{";
+    EXPECT_THAT(Contracts::load(folder).error().message, HasSubstr("order.created.v2.json"));
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "semel/http/authenticate.hpp"
 
+#include "semel/base/hex.hpp"
 #include "semel/http/message.hpp"
 
 #include <algorithm>
@@ -16,21 +17,14 @@ constexpr bool is_name_character(char c) noexcept {
     return std::string_view("._-:@").find(c) != std::string_view::npos;
 }
 
-std::optional<unsigned> hex_digit(char c) noexcept {
-    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10U;
-    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10U;
-    return std::nullopt;
-}
-
 Result<Digest> parse_digest(std::string_view text) {
     Digest digest{};
     bool valid = text.size() == 2 * digest.size();
     for (std::size_t i = 0; valid && i < digest.size(); ++i) {
-        const auto high = hex_digit(text[2 * i]);
-        const auto low = hex_digit(text[2 * i + 1]);
-        valid = high && low;
-        if (valid) digest[i] = static_cast<std::byte>(*high * 16 + *low);
+        const int high = hex_value(text[2 * i]);
+        const int low = hex_value(text[2 * i + 1]);
+        valid = high >= 0 && low >= 0;
+        if (valid) digest[i] = static_cast<std::byte>(high * 16 + low);
     }
     if (!valid) return fail(Fault::rejected, "the hash of a token is 64 hexadecimal digits (SHA-256)");
     return digest;

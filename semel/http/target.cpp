@@ -1,36 +1,13 @@
 #include "semel/http/target.hpp"
 
+#include "semel/base/percent.hpp"
+
 #include <algorithm>
 #include <array>
 #include <optional>
 
 namespace semel::http {
 namespace {
-
-constexpr int hex_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-/// Undoes percent-encoding once. None if an escape is malformed.
-std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%') {
-            const int high = i + 1 < text.size() ? hex_value(text[i + 1]) : -1;
-            const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
-            if (high < 0 || low < 0) return std::nullopt;
-            decoded.push_back(static_cast<char>(high * 16 + low));
-            i += 2;
-        } else {
-            decoded.push_back(plus_is_space && text[i] == '+' ? ' ' : text[i]);
-        }
-    }
-    return decoded;
-}
 
 constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
 
@@ -102,7 +79,7 @@ Result<std::vector<std::string>> decode_path(std::string_view path) {
         const std::string_view raw = path.substr(0, path.find('/'));
         more = raw.size() < path.size();
         path.remove_prefix(raw.size() + (more ? 1 : 0));
-        auto segment = decode(raw, false);
+        auto segment = percent_decoded(raw);
         if (!segment) return fail(Fault::rejected, "the path has a malformed percent-encoding");
         if (segment->find_first_of("/\\") != std::string::npos) {
             return fail(Fault::rejected, "the path must not hold encoded slashes or backslashes");
@@ -130,9 +107,9 @@ Result<std::vector<Parameter>> decode_query(std::string_view query) {
                         "the query has more than " + std::to_string(query_parameters_max) + " parameters");
         }
         const auto equals = pair.find('=');
-        auto name = decode(pair.substr(0, equals), true);
-        auto value =
-            equals == std::string_view::npos ? std::optional(std::string()) : decode(pair.substr(equals + 1), true);
+        auto name = percent_decoded(pair.substr(0, equals), Plus::space);
+        auto value = equals == std::string_view::npos ? std::optional(std::string())
+                                                      : percent_decoded(pair.substr(equals + 1), Plus::space);
         if (!name || !value) return fail(Fault::rejected, "the query has a malformed percent-encoding");
         for (const std::string& part : {*name, *value}) {
             if (part.find('\0') != std::string::npos) return fail(Fault::rejected, "the query holds a zero byte");

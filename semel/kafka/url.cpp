@@ -1,178 +1,89 @@
 #include "semel/kafka/url.hpp"
 
+#include "semel/base/server_url.hpp"
+#include "semel/base/url_settings.hpp"
+
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <functional>
-#include <optional>
 #include <utility>
 
 namespace semel::kafka {
 namespace {
 
-constexpr std::string_view scheme = "kafka://";
+constexpr std::array<std::string_view, 1> url_schemes{"kafka"};
+constexpr ServerUrlForm url_form{
+    .name = "Kafka URL", .schemes = url_schemes, .example = "kafka://host:port,host:port/topic?name=value"};
+constexpr std::string_view settings_of_connection =
+    "settings of TLS and SASL by librdkafka's names (none that decides about guarantees)";
 
 struct Address {
     Connection connection{};
     std::string path{};
-    std::vector<std::pair<std::string, std::string>> parameters{};
+    std::multimap<std::string, std::string> settings{};  ///< Those that are ours.
 };
 
-tl::unexpected<Error> bad_url(std::string message) {
-    Error error;
-    error.fault = Fault::rejected;
-    error.message = "kafka: " + std::move(message);
-    error.cause.hint = "write it as kafka://host:port,host:port/topic?name=value";
-    return fail(std::move(error));
-}
+tl::unexpected<Error> bad_url(std::string message) { return fail(wrong_url(url_form, std::move(message))); }
 
-/// The part before the mark, which is taken off together with it; everything if there is none.
-std::string_view cut(std::string_view& text, char mark) {
-    const auto at = text.find(mark);
-    const std::string_view before = text.substr(0, at);
-    text = at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
-    return before;
-}
-
-Result<std::string> plain(std::string_view encoded) {
-    std::string text;
-    while (!encoded.empty()) {
-        if (encoded.front() != '%') {
-            text += encoded.front();
-            encoded.remove_prefix(1);
-            continue;
-        }
-        unsigned byte = 0;
-        const std::string_view digits = encoded.substr(1, 2);
-        const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-        if (digits.size() != 2 || failed != std::errc() || end != digits.data() + 2 || byte == 0)
-            return bad_url("a percent sign in the address is not followed by two digits, or stands for zero");
-        text += static_cast<char>(byte);
-        encoded.remove_prefix(3);
+Result<Address> parse(std::string_view text) {
+    if (text.find('#') != std::string_view::npos)
+        return bad_url("the Kafka URL has a fragment, which means nothing here");
+    ServerUrl url = SEMEL_TRY(parse_server_url(text, url_form));
+    Address address{.path = std::move(url.path)};
+    Connection& connection = address.connection;
+    for (const UrlServer& one : url.servers)
+        connection.brokers.append(connection.brokers.empty() ? "" : ",").append(one.text());
+    if (url.user) {
+        connection.settings.push_back({"sasl.username", *std::move(url.user)});
+        connection.settings.push_back({"sasl.password", url.password.value_or("")});
     }
-    return text;
-}
-
-Status check_brokers(std::string_view brokers) {
-    if (brokers.empty()) return bad_url("the address names no broker");
-    while (!brokers.empty()) {
-        std::string_view one = cut(brokers, ',');
-        const auto colon = one.rfind(':');
-        const std::string_view port =
-            colon == std::string_view::npos || one.ends_with(']') ? "9092" : one.substr(colon + 1);
-        unsigned number = 0;
-        const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), number);
-        if (one.empty() || colon == 0 || failed != std::errc() || end != port.data() + port.size() || number == 0 ||
-            number > 65'535)
-            return bad_url("a broker of the address has no host, or a port that is none");
-    }
-    return {};
-}
-
-Result<Address> parse(std::string_view url) {
-    if (!url.starts_with(scheme)) return bad_url("the address does not begin with kafka://");
-    url.remove_prefix(scheme.size());
-    if (url.find('#') != std::string_view::npos) return bad_url("the address has a fragment, which means nothing here");
-    std::string_view place = cut(url, '?');
-    std::string_view authority = cut(place, '/');
-    Address address{.path = SEMEL_TRY(plain(place))};
-    if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-        std::string_view user = authority.substr(0, at);
-        authority.remove_prefix(at + 1);
-        address.connection.settings.push_back({"sasl.username", SEMEL_TRY(plain(cut(user, ':')))});
-        address.connection.settings.push_back({"sasl.password", SEMEL_TRY(plain(user))});
-    }
-    SEMEL_TRY(check_brokers(authority));
-    address.connection.brokers = std::string(authority);
-    while (!url.empty()) {
-        std::string_view parameter = cut(url, '&');
-        std::string name = SEMEL_TRY(plain(cut(parameter, '=')));
-        std::string value = SEMEL_TRY(plain(parameter));
-        for (const auto& [known, unused] : address.parameters)
-            if (known == name) return bad_url("the parameter " + name + " stands there twice");
-        address.parameters.emplace_back(std::move(name), std::move(value));
+    for (auto& [name, value] : url.settings) {
+        if (may_be_set(name))
+            connection.settings.push_back({name, std::move(value)});
+        else
+            address.settings.emplace(name, std::move(value));
     }
     return address;
 }
 
-Result<Duration> duration_of(std::string_view text, std::string_view name) {
-    std::int64_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    constexpr std::int64_t most = 1'000'000'000;
-    if (failed == std::errc() && number > 0 && number <= most) {
-        if (unit == "ms") return std::chrono::milliseconds(number);
-        if (unit == "s") return std::chrono::seconds(number);
-        if (unit == "m") return std::chrono::minutes(number);
+/// With commas between them; an empty name between two is one that `check_topic` refuses.
+std::vector<std::string> topics_of(std::string_view text) {
+    std::vector<std::string> topics;
+    while (!text.empty()) {
+        const std::string_view one = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        topics.emplace_back(one);
     }
-    return bad_url("the parameter " + std::string(name) + " is a time such as 500ms, 10s or 2m");
-}
-
-Result<std::size_t> number_of(std::string_view text, std::string_view name) {
-    std::size_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed == std::errc() && end == text.data() + text.size()) return number;
-    return bad_url("the parameter " + std::string(name) + " is a number");
-}
-
-/// Takes a parameter if it is one of its own; false: it is not.
-using Take = std::function<Result<bool>(const std::string& name, const std::string& value)>;
-
-Status take_parameters(const Address& address, Connection& connection, const Take& take) {
-    connection = address.connection;
-    for (const auto& [name, value] : address.parameters) {
-        if (SEMEL_TRY(take(name, value))) continue;
-        if (!may_be_set(name)) return bad_url("the parameter " + name + " is not known, or cannot be set");
-        connection.settings.push_back({name, value});
-    }
-    return {};
+    return topics;
 }
 
 }  // namespace
 
 Result<KafkaSinkOptions> sink_options(std::string_view url) {
-    const Address address = SEMEL_TRY(parse(url));
+    Address address = SEMEL_TRY(parse(url));
     KafkaSinkOptions options;
-    options.topic = address.path;
+    options.topic = std::move(address.path);
     SEMEL_TRY(check_topic(options.topic));
-    const Take take = [&](const std::string& name, const std::string& value) -> Result<bool> {
-        if (name == "mode") {
-            if (value != "binary" && value != "structured") return bad_url("the mode is binary or structured");
-            options.mode = value == "binary" ? Mode::binary : Mode::structured;
-        } else if (name == "deadline") {
-            options.deadline = SEMEL_TRY(duration_of(value, name));
-        } else if (name == "max_in_flight") {
-            options.max_in_flight = SEMEL_TRY(number_of(value, name));
-        } else if (name == "source") {
-            options.event.source = value;
-        } else {
-            return false;
-        }
-        return true;
-    };
-    SEMEL_TRY(take_parameters(address, options.connection, take));
+    UrlSettings known;
+    known.choice<Mode>("mode", {{"binary", Mode::binary}, {"structured", Mode::structured}}, options.mode);
+    known.time("deadline", options.deadline).number("max_in_flight", options.max_in_flight);
+    known.text("source", options.event.source);
+    SEMEL_TRY(known.read(address.settings, url_form.name, settings_of_connection));
+    options.connection = std::move(address.connection);
     return options;
 }
 
 Result<KafkaSourceOptions> source_options(std::string_view url) {
-    const Address address = SEMEL_TRY(parse(url));
+    Address address = SEMEL_TRY(parse(url));
     KafkaSourceOptions options;
-    for (std::string_view topics = address.path; !topics.empty();) options.topics.emplace_back(cut(topics, ','));
-    if (options.topics.empty()) return bad_url("the address names no topic");
+    options.topics = topics_of(address.path);
+    if (options.topics.empty()) return bad_url("the Kafka URL names no topic");
     for (const std::string& topic : options.topics) SEMEL_TRY(check_topic(topic));
-    const Take take = [&](const std::string& name, const std::string& value) -> Result<bool> {
-        if (name == "group") {
-            options.group = value;
-        } else if (name == "patience") {
-            options.patience = SEMEL_TRY(duration_of(value, name));
-        } else if (name == "commit_interval") {
-            options.commit_interval = SEMEL_TRY(duration_of(value, name));
-        } else {
-            return false;
-        }
-        return true;
-    };
-    SEMEL_TRY(take_parameters(address, options.connection, take));
+    UrlSettings known;
+    known.text("group", options.group).time("patience", options.patience);
+    known.time("commit_interval", options.commit_interval);
+    SEMEL_TRY(known.read(address.settings, url_form.name, settings_of_connection));
     if (options.group.empty()) return bad_url("a source needs a group: add ?group=name");
+    options.connection = std::move(address.connection);
     return options;
 }
 

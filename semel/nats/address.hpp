@@ -36,8 +36,11 @@ struct ConnectionOptions {
 struct Url {
     ConnectionOptions connection;
     std::string stream;
-    std::map<std::string, std::string> settings;  ///< What follows the question mark, decoded.
+    std::multimap<std::string, std::string> settings;  ///< What follows the question mark, decoded.
 };
+
+/// What errors call it.
+inline constexpr std::string_view url_name = "NATS URL";
 
 /// Takes a URL apart; `tls://` is `nats://` with TLS, and one name before the @ is a token. The keys that concern the
 /// connection (tls, ca, credentials) are in `connection`. An Error (`rejected`) says what is wrong; it never shows a

@@ -16,7 +16,7 @@ TEST(NatsUrl, NamesServersStreamAndSettings) {
     ASSERT_TRUE(url) << url.error().describe();
     EXPECT_EQ(url->connection.servers, (std::vector<ServerAddress>{{"one", 4333}, {"two", 4222}, {"::1", 4444}}));
     EXPECT_EQ(url->stream, "ORDERS");
-    EXPECT_EQ(url->settings, (std::map<std::string, std::string>{{"subject", "a.b"}, {"max_in_flight", "7"}}));
+    EXPECT_EQ(url->settings, (std::multimap<std::string, std::string>{{"subject", "a.b"}, {"max_in_flight", "7"}}));
     EXPECT_FALSE(url->connection.tls);
 }
 

@@ -1,73 +1,29 @@
+#include "semel/base/url_settings.hpp"
 #include "semel/nats/sink.hpp"
 #include "semel/nats/source.hpp"
 #include "semel/nats/subject.hpp"
 
-#include <charconv>
-#include <functional>
-#include <map>
 #include <utility>
 
 namespace semel::nats {
 namespace {
 
-using Setting = std::function<bool(const std::string&)>;
-
-bool read_bool(const std::string& text, bool& value) {
-    value = text == "true";
-    return value || text == "false";
-}
-
-template <class Number>
-bool read_number(const std::string& text, Number& value) {
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    return read.ec == std::errc() && read.ptr == text.data() + text.size() && value > Number(0);
-}
-
-bool read_seconds(const std::string& text, Duration& value) {
-    int seconds = 0;
-    const bool fine = read_number(text, seconds);
-    value = std::chrono::seconds(seconds);
-    return fine;
-}
-
-Status read_settings(const Url& url, const std::map<std::string, Setting>& known) {
-    for (const auto& [key, value] : url.settings) {
-        const auto setting = known.find(key);
-        if (setting == known.end()) {
-            Error error;
-            error.fault = Fault::rejected;
-            error.message = "the NATS URL sets " + key + ", which means nothing here";
-            error.cause.hint = "known are tls, ca, credentials";
-            for (const auto& [name, read] : known) error.cause.hint += ", " + name;
-            return fail(std::move(error));
-        }
-        if (!setting->second(value))
-            return fail(Fault::rejected, "the NATS URL sets " + key + " to something it cannot be");
-    }
-    return {};
-}
+/// Those that `parse_url` takes.
+constexpr std::string_view settings_of_connection = "tls, ca, credentials";
 
 }  // namespace
 
 Result<NatsSinkOptions> sink_options(std::string_view text) {
     Url url = SEMEL_TRY(parse_url(text));
     NatsSinkOptions options;
-    const std::map<std::string, Setting> known{
-        {"subject", [&](const std::string& value) { return !(options.subject = value).empty(); }},
-        {"source", [&](const std::string& value) { return !(options.event.source = value).empty(); }},
-        {"mode",
-         [&](const std::string& value) {
-             options.mode = value == "structured" ? Mode::structured : Mode::binary;
-             return value == "structured" || value == "binary";
-         }},
-        {"create", [&](const std::string& value) { return read_bool(value, options.stream_options.create); }},
-        {"replicas", [&](const std::string& value) { return read_number(value, options.stream_options.replicas); }},
-        {"duplicate_window",
-         [&](const std::string& value) { return read_seconds(value, options.stream_options.duplicate_window); }},
-        {"max_in_flight", [&](const std::string& value) { return read_number(value, options.max_in_flight); }},
-        {"deadline", [&](const std::string& value) { return read_seconds(value, options.deadline); }},
-    };
-    SEMEL_TRY(read_settings(url, known));
+    StreamOptions& stream = options.stream_options;
+    UrlSettings known;
+    known.text("subject", options.subject).text("source", options.event.source);
+    known.choice<Mode>("mode", {{"binary", Mode::binary}, {"structured", Mode::structured}}, options.mode);
+    known.flag("create", stream.create).number("replicas", stream.replicas);
+    known.seconds("duplicate_window", stream.duplicate_window).seconds("deadline", options.deadline);
+    known.number("max_in_flight", options.max_in_flight);
+    SEMEL_TRY(known.read(url.settings, url_name, settings_of_connection));
     options.connection = std::move(url.connection);
     options.stream = std::move(url.stream);
     SEMEL_TRY(check(options));
@@ -77,14 +33,10 @@ Result<NatsSinkOptions> sink_options(std::string_view text) {
 Result<NatsSourceOptions> source_options(std::string_view text) {
     Url url = SEMEL_TRY(parse_url(text));
     NatsSourceOptions options;
-    const std::map<std::string, Setting> known{
-        {"consumer", [&](const std::string& value) { return !(options.consumer = value).empty(); }},
-        {"filter", [&](const std::string& value) { return !(options.filter = value).empty(); }},
-        {"create", [&](const std::string& value) { return read_bool(value, options.create); }},
-        {"prefetch", [&](const std::string& value) { return read_number(value, options.prefetch); }},
-        {"ack_wait", [&](const std::string& value) { return read_seconds(value, options.ack_wait); }},
-    };
-    SEMEL_TRY(read_settings(url, known));
+    UrlSettings known;
+    known.text("consumer", options.consumer).text("filter", options.filter).flag("create", options.create);
+    known.number("prefetch", options.prefetch).seconds("ack_wait", options.ack_wait);
+    SEMEL_TRY(known.read(url.settings, url_name, settings_of_connection));
     options.connection = std::move(url.connection);
     options.stream = std::move(url.stream);
     SEMEL_TRY(check(options));

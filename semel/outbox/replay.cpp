@@ -7,14 +7,6 @@
 #include <algorithm>
 
 namespace semel {
-namespace {
-
-std::optional<std::int64_t> microseconds(const std::optional<Timestamp>& time) {
-    if (!time) return std::nullopt;
-    return time->time_since_epoch().count();
-}
-
-}  // namespace
 
 Result<EventReplay> EventReplay::of(Database& database) {
     const Catalogue& catalogue = database.catalogue();
@@ -29,9 +21,9 @@ Result<ReplayPlan> EventReplay::find(const ReplayFilter& filter, Deadline deadli
     options.deadline = deadline;
     options.transaction.access = Access::read_only;
     auto outcome = transact(*database_, options, [&](Transaction& tx) -> Result<ReplayPlan> {
-        const Rows rows = SEMEL_TRY(tx.execute(statements_.find, filter.type, microseconds(filter.since),
-                                               microseconds(filter.until), filter.aggregate_type, filter.aggregate_id,
-                                               filter.tenant, static_cast<std::int64_t>(filter.limit)));
+        const Rows rows = SEMEL_TRY(tx.execute(
+            statements_.find, filter.type, microseconds_of(filter.since), microseconds_of(filter.until),
+            filter.aggregate_type, filter.aggregate_id, filter.tenant, static_cast<std::int64_t>(filter.limit)));
         ReplayPlan plan;
         plan.events.reserve(rows.size());
         for (const Row row : rows) {

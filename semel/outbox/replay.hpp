@@ -3,26 +3,18 @@
 #include "semel/base/id.hpp"
 #include "semel/db/catalogue.hpp"
 #include "semel/db/database.hpp"
+#include "semel/outbox/event_filter.hpp"
 #include "semel/outbox/replay_audit.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace semel {
 
-/// Which events are to be sent once more. What is not given matches everything.
-struct ReplayFilter {
-    std::optional<std::string> type{};
-    std::optional<Timestamp> since{};  ///< Created at or after.
-    std::optional<Timestamp> until{};  ///< Created before.
-    std::optional<std::string> tenant{};
-    std::optional<std::string> aggregate_type{};
-    std::optional<std::string> aggregate_id{};
-    std::size_t limit = 1000;  ///< The first so many by position.
-};
+/// Which events are to be sent once more; the first by position.
+using ReplayFilter = EventFilter;
 
 struct ReplayPlan {
     std::vector<Uuid> events;         ///< By position, so that each aggregate is told in its order.

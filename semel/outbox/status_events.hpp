@@ -2,6 +2,7 @@
 
 #include "semel/db/database.hpp"
 #include "semel/message/message.hpp"
+#include "semel/outbox/event_filter.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -26,5 +27,9 @@ struct EventStatus {
 [[nodiscard]] Result<std::vector<EventStatus>> list_pending(Database& database, std::size_t limit, Deadline deadline);
 /// Nothing if there is no such event, or no longer.
 [[nodiscard]] Result<std::optional<EventStatus>> show_event(Database& database, const Uuid& id, Deadline deadline);
+/// The next `filter.limit` events behind `after` in the order of their ids, which is roughly that of time, whatever became
+/// of them. For going through all of them page by page; what is appended meanwhile may be left out.
+[[nodiscard]] Result<std::vector<Message>> page_of_events(Database& database, const EventFilter& filter,
+                                                          const Uuid& after, Deadline deadline);
 
 }  // namespace semel

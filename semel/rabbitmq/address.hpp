@@ -33,8 +33,11 @@ struct ConnectionOptions {
 /// amqp://user:password@host:port,host:port/vhost?key=value&…
 struct Url {
     ConnectionOptions connection;
-    std::map<std::string, std::string> settings;  ///< What follows the question mark, decoded.
+    std::multimap<std::string, std::string> settings;  ///< What follows the question mark, decoded.
 };
+
+/// What errors call it.
+inline constexpr std::string_view url_name = "AMQP URL";
 
 /// Takes a URL apart; `amqps://` talks TLS. A vhost is percent-encoded; none is "/". The key `ca` is in `connection`. An
 /// Error (`rejected`) says what is wrong; it never shows a user or a password.

@@ -19,7 +19,7 @@ TEST(AmqpUrl, NamesServersVhostAndSettings) {
     EXPECT_EQ(url->connection.user, "us@er");
     EXPECT_EQ(url->connection.password, "pa:ss");
     EXPECT_EQ(url->connection.vhost, "shop/east");
-    EXPECT_EQ(url->settings, (std::map<std::string, std::string>{{"queue", "a"}, {"x", "&"}}));
+    EXPECT_EQ(url->settings, (std::multimap<std::string, std::string>{{"queue", "a"}, {"x", "&"}}));
     EXPECT_FALSE(url->connection.tls);
 }
 

@@ -1,43 +1,22 @@
+#include "semel/base/url_settings.hpp"
 #include "semel/rabbitmq/routing_key.hpp"
 #include "semel/rabbitmq/sink.hpp"
 #include "semel/rabbitmq/source.hpp"
 
-#include <charconv>
-#include <functional>
-#include <map>
 #include <utility>
 
 namespace semel::rabbitmq {
 namespace {
 
-using Setting = std::function<bool(const std::string&)>;
+/// The one that `parse_url` takes.
+constexpr std::string_view setting_of_connection = "ca";
 
-bool read_bool(const std::string& text, bool& value) {
-    value = text == "true";
-    return value || text == "false";
-}
-
-template <class Number>
-bool read_number(const std::string& text, Number& value) {
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    return read.ec == std::errc() && read.ptr == text.data() + text.size() && value > Number(0);
-}
-
-Status read_settings(const Url& url, const std::map<std::string, Setting>& known) {
-    for (const auto& [key, value] : url.settings) {
-        const auto setting = known.find(key);
-        if (setting == known.end()) {
-            Error error;
-            error.fault = Fault::rejected;
-            error.message = "the AMQP URL sets " + key + ", which means nothing here";
-            error.cause.hint = "known are ca";
-            for (const auto& [name, read] : known) error.cause.hint += ", " + name;
-            return fail(std::move(error));
-        }
-        if (!setting->second(value))
-            return fail(Fault::rejected, "the AMQP URL sets " + key + " to something it cannot be");
-    }
-    return {};
+/// What sinks and sources say alike of the queue and its exchange.
+template <class Options>
+void add_topology(UrlSettings& known, Options& options) {
+    known.text("exchange", options.exchange).text("exchange_type", options.exchange_type);
+    known.text("queue", options.queue).text("binding", options.binding);
+    known.flag("declare", options.declare).flag("single_active_consumer", options.single_active_consumer);
 }
 
 Status check_connection(const ConnectionOptions& connection) {
@@ -55,31 +34,12 @@ bool is_name(const std::string& name) { return name.size() <= 255; }
 Result<RabbitmqSinkOptions> sink_options(std::string_view text) {
     Url url = SEMEL_TRY(parse_url(text));
     RabbitmqSinkOptions options;
-    const std::map<std::string, Setting> known{
-        {"exchange", [&](const std::string& value) { return !(options.exchange = value).empty(); }},
-        {"exchange_type", [&](const std::string& value) { return !(options.exchange_type = value).empty(); }},
-        {"routing_key", [&](const std::string& value) { return !(options.routing_key = value).empty(); }},
-        {"queue", [&](const std::string& value) { return !(options.queue = value).empty(); }},
-        {"binding", [&](const std::string& value) { return !(options.binding = value).empty(); }},
-        {"single_active_consumer",
-         [&](const std::string& value) { return read_bool(value, options.single_active_consumer); }},
-        {"declare", [&](const std::string& value) { return read_bool(value, options.declare); }},
-        {"source", [&](const std::string& value) { return !(options.event.source = value).empty(); }},
-        {"mode",
-         [&](const std::string& value) {
-             options.mode = value == "structured" ? Mode::structured : Mode::binary;
-             return value == "structured" || value == "binary";
-         }},
-        {"max_in_flight", [&](const std::string& value) { return read_number(value, options.max_in_flight); }},
-        {"deadline",
-         [&](const std::string& value) {
-             int seconds = 0;
-             const bool fine = read_number(value, seconds);
-             options.deadline = std::chrono::seconds(seconds);
-             return fine;
-         }},
-    };
-    SEMEL_TRY(read_settings(url, known));
+    UrlSettings known;
+    add_topology(known, options);
+    known.text("routing_key", options.routing_key).text("source", options.event.source);
+    known.choice<Mode>("mode", {{"binary", Mode::binary}, {"structured", Mode::structured}}, options.mode);
+    known.number("max_in_flight", options.max_in_flight).seconds("deadline", options.deadline);
+    SEMEL_TRY(known.read(url.settings, url_name, setting_of_connection));
     options.connection = std::move(url.connection);
     SEMEL_TRY(check(options));
     return options;
@@ -88,24 +48,12 @@ Result<RabbitmqSinkOptions> sink_options(std::string_view text) {
 Result<RabbitmqSourceOptions> source_options(std::string_view text) {
     Url url = SEMEL_TRY(parse_url(text));
     RabbitmqSourceOptions options;
-    const std::map<std::string, Setting> known{
-        {"queue", [&](const std::string& value) { return !(options.queue = value).empty(); }},
-        {"declare", [&](const std::string& value) { return read_bool(value, options.declare); }},
-        {"exchange", [&](const std::string& value) { return !(options.exchange = value).empty(); }},
-        {"exchange_type", [&](const std::string& value) { return !(options.exchange_type = value).empty(); }},
-        {"binding", [&](const std::string& value) { return !(options.binding = value).empty(); }},
-        {"single_active_consumer",
-         [&](const std::string& value) { return read_bool(value, options.single_active_consumer); }},
-        {"prefetch", [&](const std::string& value) { return read_number(value, options.prefetch); }},
-        {"heartbeat",
-         [&](const std::string& value) {
-             int seconds = 0;
-             const bool fine = read_number(value, seconds);
-             options.heartbeat = std::chrono::seconds(seconds);
-             return fine;
-         }},
-    };
-    SEMEL_TRY(read_settings(url, known));
+    Duration heartbeat = options.heartbeat;
+    UrlSettings known;
+    add_topology(known, options);
+    known.number("prefetch", options.prefetch).seconds("heartbeat", heartbeat);
+    SEMEL_TRY(known.read(url.settings, url_name, setting_of_connection));
+    options.heartbeat = std::chrono::duration_cast<std::chrono::seconds>(heartbeat);
     options.connection = std::move(url.connection);
     SEMEL_TRY(check(options));
     return options;

@@ -1,6 +1,7 @@
 #include "semel/relay/machine.hpp"
 
 #include "semel/base/mutant.hpp"
+#include "semel/sink/sink.hpp"
 
 #include <algorithm>
 #include <map>
@@ -19,6 +20,11 @@ constexpr Duration take_again_after = std::chrono::seconds(1);
 /// Whether the other side is there and this one event is at fault.
 bool is_poison(Fault fault) noexcept {
     return fault == Fault::rejected || fault == Fault::conflict || fault == Fault::broken;
+}
+
+/// Whether an answer shows that the other side is there. Who refuses for good has not asked it.
+bool comes_from_sink(const Status& answer) noexcept {
+    return answer || (is_poison(answer.error().fault) && !is_final(answer.error()));
 }
 
 /// A lease by which two of the same partition differ.
@@ -156,7 +162,7 @@ void RelayMachine::published(std::span<const Status> answers, Instant now) {
     bool sink_is_there = false;
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         const Status one = answer(i);
-        sink_is_there = sink_is_there || one || is_poison(one.error().fault);
+        sink_is_there = sink_is_there || comes_from_sink(one);
         if (!one && !is_poison(one.error().fault) && (!away || one.error().fault == Fault::throttled))
             away = one.error();
     }
@@ -173,6 +179,9 @@ void RelayMachine::published(std::span<const Status> answers, Instant now) {
             park_behind(event);
     }
     drop_batch();
+    // What was held back behind an event that is skipped can be sent as soon as that is written down.
+    if (std::ranges::any_of(settlement_.parked, [](const Parking& one) { return !one.blocks; }))
+        read_due_ = std::min(read_due_, now);
     if (sink_is_there)
         permit_.succeeded();
     else if (away)
@@ -180,7 +189,7 @@ void RelayMachine::published(std::span<const Status> answers, Instant now) {
     permit_ = {};
     if (away && (!sink_is_there || away->fault == Fault::throttled))
         sink_failed(*away, now);
-    else
+    else if (sink_is_there)
         sink_backoff_ = {};
 }
 
@@ -192,8 +201,10 @@ void RelayMachine::refused(const PendingEvent& event, std::string_view type, con
         return;
     }
     const Poison poison = rules_.poison_for(type);
-    if (poison == Poison::block || event.attempts + 1 < rules_.attempts_max) return add_failure(event, error);
-    const bool blocks = poison == Poison::park;
+    // What will not end otherwise is not tried again, and its aggregate waits behind it unless it may be skipped.
+    if (!is_final(error) && (poison == Poison::block || event.attempts + 1 < rules_.attempts_max))
+        return add_failure(event, error);
+    const bool blocks = poison != Poison::skip;
     park(event, event.attempts + 1, (blocks ? "" : "skipped: ") + error.describe(), blocks);
     if (blocks) parked_.insert(event.aggregate);
 }

@@ -1,6 +1,7 @@
 // What the machine makes of the sink's answers.
 
 #include "semel/relay/machine_fixture_test.hpp"
+#include "semel/sink/sink.hpp"
 
 namespace semel {
 namespace {
@@ -135,6 +136,35 @@ TEST_F(MachineAnswers, SkipsAnEventAlone) {
     EXPECT_FALSE(settlement().parked[0].blocks);
     EXPECT_TRUE(settlement().parked[0].reason.starts_with("skipped")) << settlement().parked[0].reason;
     EXPECT_TRUE(settlement().failures.empty());
+}
+
+TEST_F(MachineAnswers, SetsAsideAtOnceWhatIsRefusedForGood) {
+    hold({1});
+    give({{.id = 1, .aggregate = 1},
+          {.id = 2, .aggregate = 1},
+          {.id = 3, .aggregate = 2, .type = "parks"},
+          {.id = 4, .aggregate = 3, .type = "skips"},
+          {.id = 5, .aggregate = 3, .type = "skips"},
+          {.id = 6, .aggregate = 4}});
+    const Status never = fail(final_refusal(no(Fault::broken).error()));
+    answer({never, no(Fault::unavailable), never, never, no(Fault::unavailable), {}});
+    EXPECT_EQ(acknowledged(), Ids{6});
+    EXPECT_TRUE(settlement().failures.empty()) << "nothing of it is tried again";
+    std::vector<std::pair<std::int64_t, bool>> parked;
+    for (const Parking& one : settlement().parked) parked.emplace_back(one.row.id, one.blocks);
+    EXPECT_EQ(parked, (std::vector<std::pair<std::int64_t, bool>>{{1, true}, {2, true}, {3, true}, {4, false}}));
+    settle();
+    expect<ReadPending>();  // What stood behind the skipped one need not wait for the next look.
+}
+
+TEST_F(MachineAnswers, ARefusalForGoodDoesNotShowThatTheSinkIsThere) {
+    hold({1});
+    give({{.id = 1, .aggregate = 1, .type = "parks"}, {.id = 2, .aggregate = 2}, {.id = 3, .aggregate = 3}});
+    answer({fail(final_refusal(no(Fault::broken).error())), no(Fault::unavailable), no(Fault::unavailable)});
+    EXPECT_EQ(settlement().parked.size(), 1U);
+    EXPECT_TRUE(settlement().failures.empty()) << "a sink that is away is waited for, and no row written";
+    settle();
+    EXPECT_FALSE(expect<Wait>().for_bell);
 }
 
 TEST_F(MachineAnswers, NeverParksWhatMayHaveArrived) {

@@ -13,7 +13,8 @@
 
 namespace semel {
 
-/// What becomes of an event that the sink refuses for good. Other aggregates go on in any case.
+/// What becomes of an event that the sink refuses for good. Other aggregates go on in any case. One that was refused before
+/// the other side was asked (`is_final`) is not tried again by any of them: `block` parks it.
 enum class Poison : std::uint8_t {
     block,  ///< It is tried again for ever, and its aggregate waits behind it.
     park,   ///< It is set aside, and the later events of its aggregate behind it, in order, until a person decides.

@@ -14,4 +14,14 @@ Error behind_unacknowledged() {
     return error;
 }
 
+Error final_refusal(Error why) {
+    why.fault = Fault::rejected;
+    why.cause.stop = Stop::not_retryable;
+    return why;
+}
+
+bool is_final(const Error& error) noexcept {
+    return error.fault == Fault::rejected && error.cause.stop == Stop::not_retryable;
+}
+
 }  // namespace semel

@@ -21,7 +21,8 @@ public:
     ///   unavailable  not taken: the other side is away;
     ///   throttled    not taken: it asks for less, `retry_after` says how long if it did;
     ///   unknown      sent and not answered: it is sent again, under the same id;
-    ///   rejected     it will never be taken as it is.
+    ///   rejected     it will never be taken as it is. What the other side refuses is tried a few times all the same, since
+    ///                people mend brokers; a `final_refusal` is not.
     ///
     /// Messages of one aggregate arrive in their order, also when the sink retries by itself: as soon as one of them is
     /// not acknowledged, none behind it in the same aggregate is sent, or goes on being sent. Those are answered with
@@ -34,5 +35,10 @@ public:
 
 /// The answer for a message that was held back, since one before it in its aggregate was not acknowledged.
 [[nodiscard]] Error behind_unacknowledged();
+
+/// The same failure as the answer for a message that was refused before anybody was asked: `rejected`, and no other
+/// attempt will end otherwise. It says nothing about whether the other side is there.
+[[nodiscard]] Error final_refusal(Error why);
+[[nodiscard]] bool is_final(const Error& error) noexcept;
 
 }  // namespace semel

@@ -2,6 +2,7 @@
 
 #include "semel/base/base64.hpp"
 #include "semel/base/id.hpp"
+#include "semel/base/percent.hpp"
 
 #include <simdjson.h>
 #include <nlohmann/json.hpp>
@@ -20,29 +21,6 @@ std::string lower_case(std::string_view text) {
     std::string low(text);
     for (char& c : low) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return low;
-}
-
-/// 0 to 15; more: it is no such digit.
-unsigned hex_value(char digit) {
-    if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
-    if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a') + 10;
-    if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A') + 10;
-    return 16;
-}
-
-/// What is not %XX stays as it is.
-std::string percent_decoded(std::string_view text) {
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] == '%' && at + 2 < text.size() && hex_value(text[at + 1]) < 16 && hex_value(text[at + 2]) < 16) {
-            decoded += static_cast<char>(hex_value(text[at + 1]) * 16 + hex_value(text[at + 2]));
-            at += 2;
-        } else {
-            decoded += text[at];
-        }
-    }
-    return decoded;
 }
 
 /// The member `data` as it was written: a parser would write numbers in its own way. The document is known to be JSON.
@@ -138,7 +116,7 @@ ReceivedMessage received_cloud_event(std::span<const CloudEventAttribute> header
             attributes["datacontenttype"] = one.value;
         else if (name.starts_with(start))
             attributes[name.substr(start.size())] =
-                encoding == HeaderEncoding::percent ? percent_decoded(one.value) : one.value;
+                encoding == HeaderEncoding::percent ? percent_decoded_where_it_is(one.value) : one.value;
         else
             others[name] = one.value;
     }

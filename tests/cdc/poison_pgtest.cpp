@@ -1,6 +1,7 @@
 // An event that the broker will never take concerns its own aggregate and nobody else, and the log is not held up by it.
 
 #include "semel/outbox/parked.hpp"
+#include "semel/sink/checked_sink.hpp"
 #include "tests/cdc/fixture.hpp"
 
 namespace semel::cdc {
@@ -79,6 +80,40 @@ TEST_F(CdcPoison, IsParkedWithItsFollowersAndRedrivenInOrder) {
     shop->expect_all(sink);
     EXPECT_EQ(taken_of("1"), 16U);
     EXPECT_TRUE(eventually([&] { return shop->parked() == "0"; }));
+}
+
+TEST_F(CdcPoison, IsParkedAtTheFirstAttemptWhereItIsRefusedForGood) {
+    class Passing final : public Sink {
+    public:
+        explicit Passing(Sink& sink) : sink_(&sink) {}
+        std::vector<Status> publish(std::span<const Message> messages, Deadline deadline) override {
+            return sink_->publish(messages, deadline);
+        }
+
+    private:
+        Sink* sink_;
+    };
+    CheckedSink checked(std::make_unique<Passing>(sink), [this](const Message& message) -> Status {
+        if (message.aggregate.id != "1" || !poison) return {};
+        return fail(Fault::broken, "it does not keep its contract");
+    });
+    one.relay->stop();
+    one = shop->process(checked);
+    one.relay->start();
+    tell_all("order");
+    EXPECT_TRUE(eventually([&] { return shop->parked() == "10" && shop->pending() == "0"; }))
+        << shop->parked() << " parked, " << shop->pending() << " pending";
+    EXPECT_EQ(shop->ask("SELECT max(attempts) FROM semel.outbox_parked"), "1");
+    EXPECT_TRUE(eventually([&] { return taken_of("2") == 5 && taken_of("3") == 5; }));
+    EXPECT_EQ(taken_of("1"), 0U);
+    EXPECT_TRUE(log_is_free());
+    poison = false;
+    const auto redriven = Parked::of(*shop->database).value().redrive("shop", {.type = "order", .id = "1"}, in(10s));
+    ASSERT_TRUE(redriven.committed()) << redriven.error().describe();
+    EXPECT_EQ(redriven.value(), 10);
+    shop->expect_all(sink);
+    one.relay->stop();
+    one = {};
 }
 
 TEST_F(CdcPoison, OfMoreAggregatesThanCanBeNamedHoldsTheOrderAndNotTheLog) {

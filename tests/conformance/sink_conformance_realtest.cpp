@@ -1,5 +1,7 @@
-// The suite of sinks on the broker in memory, and on webhooks over loopback.
+// The suite of sinks on the broker in memory, alone and behind a check, and on webhooks over loopback.
 
+#include "semel/base/percent.hpp"
+#include "semel/sink/checked_sink.hpp"
 #include "semel/testing/scripted_sink.hpp"
 #include "semel/webhook/sink.hpp"
 #include "tests/conformance/sink_proxy.hpp"
@@ -12,7 +14,7 @@ namespace {
 using testing::ScriptedSink;
 
 /// The scripted sink takes messages, not CloudEvents: this makes them, as a sink of a broker does.
-class ScriptedTarget final : public SinkTarget {
+class ScriptedTarget : public SinkTarget {
 public:
     Status prepare() override { return {}; }
     Result<std::unique_ptr<Sink>> make_sink(const SinkSettings&) override {
@@ -64,18 +66,17 @@ private:
     std::atomic<bool> mute_ = false;
 };
 
-std::string percent_decoded(const std::string& text) {
-    std::string plain;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] != '%' || at + 2 >= text.size()) {
-            plain += text[at];
-            continue;
-        }
-        plain += static_cast<char>(std::stoi(text.substr(at + 1, 2), nullptr, 16));
-        at += 2;
+/// Nothing passes that is poison, and everything else does: the sink behind it is never asked about the former.
+class CheckedTarget final : public ScriptedTarget {
+public:
+    Result<std::unique_ptr<Sink>> make_sink(const SinkSettings& settings) override {
+        return std::make_unique<CheckedSink>(SEMEL_TRY(ScriptedTarget::make_sink(settings)),
+                                             [](const Message& one) -> Status {
+                                                 if (one.type != "poison") return {};
+                                                 return fail(Fault::broken, "it is poison");
+                                             });
     }
-    return plain;
-}
+};
 
 class WebhookTarget final : public SinkTarget {
 public:
@@ -117,7 +118,8 @@ private:
         for (const char* name : {"specversion", "id", "source", "type", "subject", "time", "tenant", "aggregateversion",
                                  "traceparent", "tracestate"}) {
             const std::string field = "ce-" + std::string(name);
-            if (const std::string value = request.field(field); !value.empty()) headers[field] = percent_decoded(value);
+            if (const std::string value = request.field(field); !value.empty())
+                headers[field] = percent_decoded_where_it_is(value);
         }
         return arrived_binary(headers, "ce-", request.body);
     }
@@ -131,6 +133,7 @@ private:
 
 INSTANTIATE_TEST_SUITE_P(Sinks, SinkConformance,
                          ::testing::Values(SinkCase{"scripted", [] { return std::make_unique<ScriptedTarget>(); }},
+                                           SinkCase{"checked", [] { return std::make_unique<CheckedTarget>(); }},
                                            SinkCase{"webhook", [] { return std::make_unique<WebhookTarget>(); }}),
                          case_name);
 

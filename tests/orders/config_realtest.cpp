@@ -99,6 +99,9 @@ TEST_F(OrdersConfig, AMistakeIsNamedByFileLineAndKeyWithWhatIsAllowed) {
         {"orders.toml:4:", "`consume.secret`", "an integration"});
     expect_refused("[relay]\nto = \"https://example.com/\"\nlease = \"1s\"\n",
                    {"orders.toml:3:", "`relay.lease`", "\"3s\""});
+    expect_refused("[relay]\nto = \"https://example.com/\"\nallow_unknown_types = true\n",
+                   {"orders.toml:1:", "`relay.allow_unknown_types`", "contracts"});
+    expect_refused("[relay]\nto = \"https://example.com/\"\ncontracts = \"missing\"\n", {"relay", "missing"});
     expect_refused("[tls]\ncert = \"x\"\n", {"orders.toml:2:", "`tls.cert`", "certificate"});
     expect_refused("drain = \"1s\"\ndrain = \"2s\"\n", {"orders.toml:2:"});
     expect_refused("this is no TOML", {"orders.toml:1:"});

@@ -1,6 +1,7 @@
 // The suite of sinks on a mail server over loopback.
 
 #include "semel/base/base64.hpp"
+#include "semel/base/percent.hpp"
 #include "semel/smtp/sink.hpp"
 #include "tests/conformance/sink_proxy.hpp"
 #include "tests/conformance/sink_suite.hpp"
@@ -52,19 +53,9 @@ private:
         for (const char* name : {"specversion", "id", "source", "type", "subject", "time", "tenant", "aggregateversion",
                                  "traceparent", "tracestate"})
             if (std::string value = mail.field("ce-" + std::string(name)); !value.empty())
-                one.attributes[name] = percent_decoded(value);
+                one.attributes[name] = percent_decoded_where_it_is(value);
         return one;
     }
-    static std::string percent_decoded(const std::string& text) {
-        std::string plain;
-        for (std::size_t at = 0; at < text.size(); ++at) {
-            const bool coded = text[at] == '%' && at + 2 < text.size();
-            plain += coded ? static_cast<char>(std::stoi(text.substr(at + 1, 2), nullptr, 16)) : text[at];
-            if (coded) at += 2;
-        }
-        return plain;
-    }
-
     smtp::MailServer server_{[](std::string_view line, const smtp::Mail& mail) -> std::optional<std::string> {
         const bool refused =
             line == "." && (mail.field("ce-type") == "poison" || mail.field("Subject").starts_with("poison"));

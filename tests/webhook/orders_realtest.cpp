@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <set>
 
 namespace semel::webhook {
@@ -47,10 +48,10 @@ protected:
         ASSERT_TRUE(made) << made.error().describe();
         directory.emplace(*std::move(made));
     }
-    [[nodiscard]] Result<Service> start(const std::string& to) const {
+    [[nodiscard]] Result<Service> start(const std::string& to, const std::string& more = "") const {
         return Service::start(
             {.database = "sqlite:" + (directory->path() / "orders.db").string(),
-             .config = "[relay]\nallow_private = true\nto = \"" + to + "\"\nsecret = \"" + secret + "\"\n"});
+             .config = "[relay]\nallow_private = true\nto = \"" + to + "\"\nsecret = \"" + secret + "\"\n" + more});
     }
     std::optional<testing::TempDir> directory;
 };
@@ -102,6 +103,24 @@ TEST_F(OrdersRelayReal, KeepsEventsWhileTheReceiverIsAwayAlsoOverARestart) {
     ASSERT_TRUE(eventually([&] { return receiver.requests().size() > refused; })) << service->error_output();
     const auto requests = receiver.requests();
     EXPECT_EQ(requests.front().field("webhook-id"), requests.back().field("webhook-id")) << "the same event, again";
+}
+
+TEST_F(OrdersRelayReal, PublishesNothingThatDoesNotKeepTheContractsOfItsFolder) {
+    Receiver receiver([](const Received&, const std::stop_token&) { return plain("200 OK"); });
+    const auto contract = directory->path() / "payment.created.v1.json";
+    std::ofstream(contract) << R"({"properties":{"amount":{"pattern":"^1[.]"}}})";
+    auto service = start(receiver.url(), "contracts = \"" + directory->path().string() + "\"\n");
+    ASSERT_TRUE(service) << service.error().describe();
+    ASSERT_EQ(pay(*service, "ten").status, 201);
+    EXPECT_TRUE(eventually([&] { return service->error_output().find("set aside") != std::string::npos; }));
+    EXPECT_THAT(service->error_output(), HasSubstr("[amount]"));
+    ASSERT_TRUE(service->stop());
+    std::ofstream(contract) << "{}";
+    ASSERT_TRUE(service->start_again());
+    ASSERT_EQ(pay(*service, "after").status, 201);
+    ASSERT_TRUE(eventually([&] { return !receiver.requests().empty(); })) << service->error_output();
+    ASSERT_EQ(receiver.requests().size(), 1U) << "what was set aside waits for a person";
+    EXPECT_THAT(receiver.requests().front().body, HasSubstr("after"));
 }
 
 TEST_F(OrdersRelayReal, DoesNotStartWithAReceiverThatItMayNotTalkTo) {
