@@ -54,7 +54,7 @@ file(MAKE_DIRECTORY ${SEMEL_KILLS})
 #   SOURCES … LINKS …
 #   LABELS <labels…>       # unit, sqlite, postgres, … say what it needs; soak keeps it out of `make test`
 #   TIMEOUT <seconds>      # 300 unless told; those with a longer one start first
-#   BUSY                   # keeps a processor busy, or measures what a busy neighbour would lengthen
+#   BUSY                   # keeps a processor busy, or measures what a busy neighbour would lengthen; always optimised
 #   SQLITE <entry>         # the cases */sqlite, which need no server, become an entry of their own: the sanitizers run it
 #   SQLITE_CASES <filter>) # if those are called otherwise
 # One GoogleTest program, one ctest entry. tools/run-tests runs twice as many entries at once as there are processors, since most
@@ -63,6 +63,9 @@ function(semel_test name)
   cmake_parse_arguments(arg "BUSY" "TIMEOUT;SQLITE;SQLITE_CASES" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} semel_options GTest::gmock_main)
+  if(SEMEL_PLAIN_TESTS AND NOT arg_BUSY)
+    target_compile_options(${name} PRIVATE -O0 -g0)
+  endif()
   set(properties "")
   if(arg_TIMEOUT)
     list(APPEND properties TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT})

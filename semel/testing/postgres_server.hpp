@@ -47,7 +47,7 @@ private:
     std::optional<Process> process_;
 };
 
-/// Asks every 10 ms, up to 30 s. An Error of the question counts as "not yet", and is told if
+/// Asks every 10 ms, up to 2 minutes. An Error of the question counts as "not yet", and is told if
 /// the time runs out.
 [[nodiscard]] Status poll_until(std::string_view what, const std::function<Result<bool>()>& done);
 

@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <functional>
 #include <latch>
+#include <optional>
 #include <thread>
 
 namespace semel::campaign {
@@ -31,6 +32,7 @@ constexpr int aggregates = 500;
 constexpr int writers = 16;
 constexpr int relays = 3;
 constexpr std::int64_t batch = 256;
+constexpr std::int64_t transaction_max = 4;  ///< Events that one transaction tells.
 
 struct Scale {
     std::int64_t events;
@@ -64,11 +66,14 @@ protected:
         const auto shared = testing::shared_postgres();
         if (!shared) GTEST_SKIP() << shared.error().describe();
         postgres_ = *shared;
-        address_ = postgres_->fresh_database().value();
+        const auto made = postgres_->fresh_database();
+        ASSERT_TRUE(made) << made.error().describe();
+        address_ = *made;
         const auto opened = open(address_);
         ASSERT_TRUE(opened) << opened.error().describe();
         ASSERT_TRUE(migrate(*opened->database, "semel", opened->schema, soon()));
         database_ = open_pool(writers);
+        ASSERT_TRUE(database_);
         run("CREATE TABLE aggregate (id int PRIMARY KEY, version bigint NOT NULL)");
         run("CREATE TABLE effect (n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, message text NOT NULL,"
             " order_key text NOT NULL, version bigint NOT NULL)");
@@ -83,7 +88,7 @@ protected:
         options.budget.floor_per_second = 100'000;
         auto opened = open(address_, options);
         EXPECT_TRUE(opened) << opened.error().describe();
-        return std::move(opened->database);
+        return opened ? std::move(opened->database) : nullptr;
     }
     void run(Sql statement) {
         const auto done = transact(*database_, [&](Transaction& tx) -> Status {
@@ -105,7 +110,7 @@ protected:
     /// One to four aggregates change in one transaction, each telling its new version.
     void write_some(const AppendStatements& statements, Random& random) {
         std::vector<std::int64_t> chosen;
-        for (std::uint64_t i = 1 + random.below(4); i > 0; --i)
+        for (std::uint64_t i = 1 + random.below(transaction_max); i > 0; --i)
             chosen.push_back(static_cast<std::int64_t>(random.below(aggregates)) + 1);
         std::ranges::sort(chosen);
         chosen.erase(std::ranges::unique(chosen).begin(), chosen.end());
@@ -137,30 +142,36 @@ protected:
             });
     }
 
-    [[nodiscard]] testing::Process start_relay() {
+    /// None: the machine would not start it, and the test has failed. Called on threads, where an exception ends everything.
+    [[nodiscard]] std::optional<testing::Process> start_relay() {
         std::vector<std::string> argv{
             SEMEL_BINARY,          "relay",   "--db", address_, "--to", broker_->sink(), "--batch",
             std::to_string(batch), "--lease", "3s"};
         // Slots are of the whole server, not of one database.
         if (GetParam().cdc) argv.insert(argv.end(), {"--cdc", "--slot", GetParam().name});
-        return testing::Process::spawn({.argv = argv}).value();
+        auto started = testing::Process::spawn({.argv = argv});
+        EXPECT_TRUE(started) << started.error().describe();
+        return started ? std::optional(*std::move(started)) : std::nullopt;
     }
     /// Three at a time; every few seconds one is killed and another takes its place.
     void relay_until(const std::stop_token& stop) {
         std::vector<testing::Process> running;
-        for (int i = 0; i < relays; ++i) running.push_back(start_relay());
+        for (int i = 0; i < relays; ++i)
+            if (auto started = start_relay()) running.push_back(*std::move(started));
+        if (running.empty()) return;
         for (std::size_t next = 0; !stop.stop_requested(); ++next) {
             if (system_clock().sleep(system_clock().now() + scale().between_kills, stop) == Wake::stopped) break;
             testing::Process& victim = running[next % running.size()];
             if (victim.running()) ++kills_;
             victim.kill();
-            victim = start_relay();
+            if (auto started = start_relay()) victim = *std::move(started);
         }
         for (testing::Process& one : running) one.kill();
     }
 
     void tell_until(const std::stop_token& stop, Instant begun) {
         const auto own = open_pool(1);
+        if (own == nullptr) return;
         while (system_clock().sleep(system_clock().now() + scale().tell_every, stop) != Wake::stopped) {
             const std::int64_t pending = count(*own, "SELECT count(*) FROM semel.outbox_pending");
             const std::int64_t effects = count(*own, "SELECT count(*) FROM effect");
@@ -169,6 +180,13 @@ protected:
                         static_cast<long long>(effects), static_cast<long long>(kills_));
             std::fflush(stdout);
         }
+    }
+
+    /// A relay that dies, also one of those killed at the end, may have sent a batch and not written it down. From the log
+    /// it is the transactions of a batch that are not confirmed: those before were, or nothing more would have been sent,
+    /// and of the one that lies across two batches the beginning comes again too.
+    [[nodiscard]] static std::uint64_t repeated_by_a_kill_max() {
+        return static_cast<std::uint64_t>(GetParam().cdc ? batch + transaction_max - 1 : batch);
     }
 
     static Status note_effect(ConsumerWork& work) {
@@ -188,7 +206,8 @@ protected:
 TEST_P(EventCampaign, LosesNothingRepeatsNoEffectAndKeepsOrder) {
     const Instant begun = system_clock().now();
     // The relay makes the stream, or the queue, if it is not there.
-    testing::Process first = start_relay();
+    auto first = start_relay();
+    ASSERT_TRUE(first);
     std::unique_ptr<Source> source;
     const auto source_is_there = [&] {
         auto opened = open_source(broker_->source(), "billing");
@@ -197,10 +216,11 @@ TEST_P(EventCampaign, LosesNothingRepeatsNoEffectAndKeepsOrder) {
     };
     while (!source_is_there() && system_clock().now() - begun < 60s) std::this_thread::yield();
     ASSERT_TRUE(source);
-    first.signal(SIGTERM);
-    static_cast<void>(first.wait(30s));
+    first->signal(SIGTERM);
+    static_cast<void>(first->wait(30s));
 
     const auto consumer_database = open_pool(6);
+    ASSERT_TRUE(consumer_database);
     ConsumerOptions how;
     how.name = "billing";
     const auto consumer = Consumer::create(*consumer_database, *source, how, note_effect).value();
@@ -215,9 +235,8 @@ TEST_P(EventCampaign, LosesNothingRepeatsNoEffectAndKeepsOrder) {
     }
     consumer->stop();
     const ConsumerReport report = consumer->report();
-    // A relay that dies may have sent a batch and not written it down; so may those that are killed at the end.
-    const auto duplicates_max = static_cast<std::uint64_t>(batch * (kills_ + relays));
-    std::printf("%s: %lld events, %lld kills, %llu duplicates held by the inbox (polled, at most %llu), %.0f s\n",
+    const std::uint64_t duplicates_max = repeated_by_a_kill_max() * static_cast<std::uint64_t>(kills_ + relays);
+    std::printf("%s: %lld events, %lld kills, %llu duplicates held by the inbox (at most %llu), %.0f s\n",
                 GetParam().name, static_cast<long long>(appended_), static_cast<long long>(kills_),
                 static_cast<unsigned long long>(report.duplicates), static_cast<unsigned long long>(duplicates_max),
                 seconds_since(begun));
@@ -230,9 +249,7 @@ TEST_P(EventCampaign, LosesNothingRepeatsNoEffectAndKeepsOrder) {
               0)
         << "every aggregate in its order, without a gap";
     EXPECT_EQ(report.parked, 0U);
-    if (!GetParam().cdc) {
-        EXPECT_LE(report.duplicates, duplicates_max);
-    }
+    EXPECT_LE(report.duplicates, duplicates_max);
 }
 
 INSTANTIATE_TEST_SUITE_P(Brokers, EventCampaign,
