@@ -1,6 +1,7 @@
 #include "semel/kafka/group_member.hpp"
 
 #include "semel/base/assert.hpp"
+#include "semel/base/time.hpp"
 #include "semel/kafka/classify.hpp"
 
 #include <librdkafka/rdkafka.h>
@@ -21,7 +22,8 @@ constexpr std::int64_t prefetch_kilobytes = 16 * 1024;
 constexpr Duration fetch_wait = std::chrono::milliseconds(100);
 constexpr int seek_milliseconds = 2'000;
 constexpr int leave_slice_milliseconds = 50;
-constexpr int leave_slices = 100;
+/// Leaving takes some round trips; a broker that does not answer is not waited for.
+constexpr Duration leave_limit = std::chrono::seconds(5);
 
 void on_member_rebalance(rd_kafka_t*, rd_kafka_resp_err_t code, rd_kafka_topic_partition_list_t* partitions,
                          void* opaque) {
@@ -96,7 +98,10 @@ void GroupMember::leave() {
     // By hand rather than by rd_kafka_consumer_close, which has no limit.
     const QueueHandle last(::rd_kafka_queue_new(client_.get()));
     if (const ErrorHandle failed(::rd_kafka_consumer_close_queue(client_.get(), last.get())); failed) return;
-    for (int slice = 0; slice < leave_slices && ::rd_kafka_consumer_closed(client_.get()) == 0; ++slice) {
+    // What was fetched ahead comes here too and is dropped, however much it is: who stopped at that would leave the group
+    // waiting for its patience to end, and librdkafka for a rebalance that nobody serves.
+    const Instant until = system_clock().now() + leave_limit;
+    while (::rd_kafka_consumer_closed(client_.get()) == 0 && system_clock().now() < until) {
         rd_kafka_event_t* event = ::rd_kafka_queue_poll(last.get(), leave_slice_milliseconds);
         if (::rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE)
             rebalanced(::rd_kafka_event_error(event), ::rd_kafka_event_topic_partition_list(event));

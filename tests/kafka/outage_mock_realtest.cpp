@@ -5,6 +5,8 @@
 #include "tests/kafka/cluster.hpp"
 
 #include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
 
 #include <array>
 #include <set>
@@ -73,6 +75,21 @@ TEST(KafkaOutage, LosesNoMessageThatComesTogetherWithAComplaint) {
         until_all_came();
         ASSERT_EQ(received, sent) << "round " << round;
     }
+}
+
+TEST(KafkaOutage, ABrokerThatNoLongerAnswersHoldsNobodyUpWhoLeaves) {
+    MockCluster mock;
+    const std::string topic = mock.fresh_topic(1).value();
+    KafkaSourceOptions from;
+    from.connection.brokers = mock.brokers();
+    from.topics = {topic};
+    from.group = "leaving";
+    auto source = KafkaSource::open(from).value();
+    for (int n = 0; n < 10; ++n) static_cast<void>(source->receive(10, Deadline::after(system_clock().now(), 500ms)));
+    ::rd_kafka_mock_broker_set_rtt(mock.get(), -1, 60'000);
+    const Instant begun = system_clock().now();
+    source.reset();
+    EXPECT_LT(system_clock().now() - begun, 20s);
 }
 
 }  // namespace

@@ -23,12 +23,15 @@ protected:
         if (!shared) GTEST_SKIP() << shared.error().describe();
         real = *shared;
         topic = real->fresh_topic(4).value();
+        send(40);
+    }
+    void send(int count) {
         KafkaSinkOptions options;
         options.connection.brokers = real->direct();
         options.topic = topic;
         const auto sink = KafkaSink::open(options).value();
         std::vector<Message> batch;
-        for (int n = 0; n < 40; ++n) {
+        for (int n = 0; n < count; ++n) {
             Message one;
             one.id = new_uuid();
             one.aggregate = {.type = "order", .id = std::to_string(n)};
@@ -128,6 +131,23 @@ TEST_F(KafkaRebalance, WritesDownWhatIsDoneBeforePartitionsGo) {
     second.reset();
     const auto third = open();
     EXPECT_TRUE(receive(*third, 1500ms).empty()) << "not all of it was written down";
+}
+
+TEST_F(KafkaRebalance, FollowsAtOnceWhenASourceIsClosedHoweverMuchItHasFetchedAhead) {
+    send(1'000);
+    auto first = open();
+    std::vector<Delivery> some;
+    const Instant until = system_clock().now() + 20s;
+    while (some.empty() && system_clock().now() < until)
+        some = first->receive(10, Deadline::after(system_clock().now(), 200ms)).value();
+    ASSERT_FALSE(some.empty());
+    ASSERT_TRUE(first->acknowledge(tags(some)));
+    first.reset();
+    const auto second = open();
+    const auto rest = take(*second, sent.size() - some.size());
+    Ids all = ids(some);
+    all.merge(ids(rest));
+    EXPECT_EQ(all, sent) << "what was acknowledged was not written down";
 }
 
 TEST_F(KafkaRebalance, DoesNotHappenWhileASourceIsOnlyPaused) {
