@@ -23,6 +23,9 @@ public:
         std::string trouble;
         for (const semel::Status& one : answers)
             if (!one && trouble.empty() && !is_told_elsewhere(one.error())) trouble = one.error().describe();
+        const bool taken = std::ranges::any_of(answers, [](const semel::Status& one) { return one.has_value(); });
+        // Who was not asked for anything that it could take has said nothing.
+        if (trouble.empty() && !taken) return answers;
         if (!trouble.empty() && trouble != trouble_)
             semel::log(semel::LogLevel::warning, "relay: events are kept and sent again: " + trouble);
         if (trouble.empty() && !trouble_.empty()) semel::log(semel::LogLevel::info, "relay: events are taken again");

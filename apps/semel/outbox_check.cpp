@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Payloads in memory at once; a page is one short statement.
+/// Payloads in memory at once; a page is one statement, short unless a filter leaves nearly everything out.
 constexpr std::size_t check_page = 200;
 /// Types without a contract that are named each; the rest is counted. More are a mistake of the folder's.
 constexpr std::size_t named_types_max = 100;

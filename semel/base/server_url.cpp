@@ -32,7 +32,9 @@ public:
         SEMEL_TRY(read_scheme(text));
         std::string_view before_settings = cut_before(text, '?');
         std::string_view servers = cut_before(before_settings, '/');
+        // What follows the servers is shown in errors. An @ in it shows that user or password hold a mark which ends them.
         auto path = plain(before_settings);
+        if (before_settings.find('@') != std::string_view::npos) return unencoded_mark();
         if (!path) return wrong("the path of the {} is not percent-encoded as it should be");
         url_.path = *std::move(path);
         // The last @: a password may be written with one, though it should not.
@@ -58,6 +60,10 @@ private:
     [[nodiscard]] tl::unexpected<Error> wrong(std::string message) const {
         if (const auto place = message.find("{}"); place != std::string::npos) message.replace(place, 2, form_->name);
         return fail(wrong_url(*form_, std::move(message)));
+    }
+
+    [[nodiscard]] tl::unexpected<Error> unencoded_mark() const {
+        return wrong("the {} has an @ behind its servers: write / ? @ of a user, a password or a path as %2F %3F %40");
     }
 
     Status read_scheme(std::string_view& text) {
@@ -103,7 +109,9 @@ private:
     Status read_settings(std::string_view text) {
         while (!text.empty()) {
             std::string_view value = cut_before(text, '&');
-            auto name = plain(cut_before(value, '='));
+            const std::string_view written = cut_before(value, '=');
+            if (written.find('@') != std::string_view::npos) return unencoded_mark();
+            auto name = plain(written);
             auto decoded = plain(value);
             if (!name || !decoded || name->empty()) return wrong("what follows the ? of the {} is not name=value&…");
             if (*name != form_->repeatable && url_.settings.contains(*name))

@@ -90,7 +90,8 @@ TEST(ServerUrl, SaysWhatIsWrong) {
 TEST(ServerUrl, ShowsNoSecretWhateverIsWrong) {
     for (const char* text : {"http://u:hunter2@h", "post://u:hunter2@", "post://u:hunter2@h:x", "post://u:hunter2%@h",
                              "post://u:hunter2@h/%", "post://u:hunter2@h?a=1&a=hunter2", "post://u:hunter2@[h",
-                             "post://hunter2@h o", "post://h?a=hunter2%"})
+                             "post://hunter2@h o", "post://h?a=hunter2%", "post://u:20?hunter2@h/v",
+                             "post://u?hunter2@h", "post://u:12/hunter2@h:90/v", "post://u:p@q/hunter2@h"})
         EXPECT_THAT(why(text), Not(HasSubstr("hunter2"))) << text;
 }
 

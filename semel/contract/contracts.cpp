@@ -11,10 +11,10 @@
 #include <charconv>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace semel {
@@ -60,6 +60,9 @@ std::optional<std::string> wrong_pattern(const json& schema) {
     };
     // Here members are values, and mean nothing.
     static const std::set<std::string, std::less<>> values{"const", "default", "enum", "examples"};
+    // Here they are schemas, under names that mean nothing.
+    static const std::set<std::string, std::less<>> schemas{"properties", "patternProperties", "definitions", "$defs",
+                                                            "dependencies"};
     if (!schema.is_structured()) return std::nullopt;
     for (const auto& [name, member] : schema.items()) {
         if (name == "pattern" && member.is_string() && is_wrong(member.get<std::string>()))
@@ -68,6 +71,11 @@ std::optional<std::string> wrong_pattern(const json& schema) {
             for (const auto& [pattern, unused] : member.items())
                 if (is_wrong(pattern)) return pattern;
         if (schema.is_object() && values.contains(name)) continue;
+        if (schema.is_object() && schemas.contains(name) && member.is_object()) {
+            for (const auto& [unused, one] : member.items())
+                if (auto found = wrong_pattern(one)) return found;
+            continue;
+        }
         if (auto found = wrong_pattern(member)) return found;
     }
     return std::nullopt;
@@ -100,6 +108,14 @@ Versions::const_iterator version_named(const Versions& versions, const json& nam
     const auto wide = name.get<std::int64_t>();
     // A number that fits only by being cut off must not name another version.
     return std::in_range<int>(wide) ? versions.find(static_cast<int>(wide)) : versions.end();
+}
+
+/// For people: what is no number may be anything, and of any size.
+std::string shown_version(const json& name) {
+    constexpr std::size_t shown_max = 32;
+    if (name.is_string() && name.get_ref<const std::string&>().size() <= shown_max)
+        return "\"" + name.get<std::string>() + "\"";
+    return name.is_number() ? name.dump() : "(not a number)";
 }
 
 /// The validator's patterns take stack for every character, and its walk for every level: what would overflow it is refused.
@@ -150,10 +166,13 @@ Result<Contracts> Contracts::load(const std::filesystem::path& folder) {
     for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
         const std::filesystem::path& file = entry->path();
         if (file.extension() != ".json") continue;
+        std::error_code unknown;
         std::ifstream stream(file, std::ios::binary);
-        std::string text{std::istreambuf_iterator<char>(stream), {}};
-        if (!stream) return fail(wrong_contract(file.stem().string(), "it cannot be read"));
-        read.emplace_back(file.stem().string(), std::move(text));
+        std::ostringstream text;
+        text << stream.rdbuf();
+        if (!entry->is_regular_file(unknown) || !stream || text.bad())
+            return fail(wrong_contract(file.stem().string(), "it cannot be read"));
+        read.emplace_back(file.stem().string(), std::move(text).str());
     }
     if (failed) return fail(Fault::rejected, fmt::format("the contracts in {}: {}", folder.string(), failed.message()));
     if (read.empty())
@@ -173,7 +192,7 @@ std::optional<Breach> Contracts::breach(std::string_view type, std::string_view 
     if (described.is_object() && described.contains("schemaVersion")) {
         found = version_named(versions->second, described["schemaVersion"]);
         if (found == versions->second.end())
-            return wrong(fmt::format("there is none of version {}", described["schemaVersion"].dump()));
+            return wrong("there is none of version " + shown_version(described["schemaVersion"]));
     }
     const json value = json::parse(payload, nullptr, false);
     if (value.is_discarded()) return wrong("the payload is not JSON");
@@ -182,7 +201,11 @@ std::optional<Breach> Contracts::breach(std::string_view type, std::string_view 
     valijson::ValidationResults results;
     // It remembers the patterns that it has compiled, and is for one thread.
     thread_local valijson::Validator validator;
-    if (validator.validate(*found->second, JsonAdapter(value), &results)) return std::nullopt;
+    try {
+        if (validator.validate(*found->second, JsonAdapter(value), &results)) return std::nullopt;
+    } catch (const std::exception& failed) {
+        return wrong(fmt::format("it could not be checked: {}", failed.what()));
+    }
     return wrong(told(results));
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 namespace semel {
 namespace {
@@ -80,6 +81,7 @@ TEST_F(ContractsTest, TheNewestVersionHoldsUnlessTheEventNamesOne) {
     EXPECT_EQ(complaint(R"({"sum":1})", R"({"schemaVersion":2})"), "");
     EXPECT_THAT(complaint(R"({"sum":1})", R"({"schemaVersion":3})"), HasSubstr("version 3"));
     EXPECT_THAT(complaint(R"({"sum":1})", R"({"schemaVersion":"2"})"), HasSubstr("version \"2\""));
+    EXPECT_THAT(complaint(R"({"sum":1})", R"({"schemaVersion":[2]})"), HasSubstr("version (not a number)"));
 }
 
 TEST_F(ContractsTest, AContractThatCannotBeUsedIsNamed) {
@@ -97,6 +99,8 @@ TEST_F(ContractsTest, AContractThatCannotBeUsedIsNamed) {
     EXPECT_THAT(why("order.created.v1", R"({"anyOf":[{"patternProperties":{"(":{}}}]})"), HasSubstr("`(`"));
     EXPECT_EQ(why("order.created.v1", R"({"enum":[{"pattern":"("}],"properties":{"pattern":{"type":"string"}}})"), "")
         << "not every member of this name is a pattern";
+    EXPECT_THAT(why("order.created.v1", R"({"properties":{"default":{"pattern":"[0-9"}}})"), HasSubstr("`[0-9`"))
+        << "a property may have any name";
     EXPECT_THAT(Contracts::load("/nowhere/at/all").error().message, HasSubstr("/nowhere/at/all"));
 }
 
@@ -110,7 +114,18 @@ TEST_F(ContractsTest, AFolderHoldsAtLeastOne) {
     EXPECT_EQ(Contracts::load(folder)->size(), 1U);
     std::ofstream(folder / "order.created.v2.json") << "{";
     EXPECT_THAT(Contracts::load(folder).error().message, HasSubstr("order.created.v2.json"));
+    std::filesystem::remove(folder / "order.created.v2.json");
+    std::filesystem::create_directory(folder / "order.created.v3.json");
+    EXPECT_THAT(Contracts::load(folder).error().message, HasSubstr("order.created.v3.json: it cannot be read"));
     std::filesystem::remove_all(folder);
+}
+
+TEST_F(ContractsTest, TheLongestTextIsCheckedOnTheStackOfAThread) {
+    const std::array files{
+        Contracts::File{"order.created.v1", R"({"properties":{"id":{"pattern":"^(?:[a-z]|[0-9]|-)*$"}}})"}};
+    const auto contracts = Contracts::parse(files).value();
+    const std::string payload = R"({"id":")" + std::string(std::size_t{16} * 1024, 'x') + R"("})";
+    std::jthread([&] { EXPECT_TRUE(contracts.check("order.created", payload)); }).join();
 }
 
 }  // namespace

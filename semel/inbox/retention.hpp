@@ -21,7 +21,8 @@ struct InboxRetentionReport {
 };
 
 /// Forgets what was processed longer ago than the window, of all consumers, by the database's clock. Parked messages stay,
-/// and if one of them was processed after all, that stays known too.
+/// and if one of them was processed after all, that stays known too. Of a fact that another message told, by the same
+/// business key, only the window is kept: a parked message that tells it once more is processed if it is redriven later.
 /// Several may run at once. Stops early, between two batches, when asked to.
 [[nodiscard]] Result<InboxRetentionReport> apply_inbox_retention(Database& database,
                                                                  const InboxRetentionOptions& options,

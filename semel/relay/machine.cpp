@@ -160,11 +160,14 @@ void RelayMachine::published(std::span<const Status> answers, Instant now) {
     const auto answer = [&](std::size_t i) -> Status { return i < answers.size() ? answers[i] : fail(unanswered()); };
     std::optional<Error> away;
     bool sink_is_there = false;
+    std::set<std::int64_t>
+        unasked;  // Aggregates of which the sink was not asked beyond an event: they say nothing of it.
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         const Status one = answer(i);
         sink_is_there = sink_is_there || comes_from_sink(one);
-        if (!one && !is_poison(one.error().fault) && (!away || one.error().fault == Fault::throttled))
-            away = one.error();
+        if (one || unasked.contains(batch_[i].aggregate)) continue;
+        if (is_final(one.error())) unasked.insert(batch_[i].aggregate);
+        if (!is_poison(one.error().fault) && (!away || one.error().fault == Fault::throttled)) away = one.error();
     }
     std::set<std::int64_t> stopped;
     parked_.clear();

@@ -167,6 +167,15 @@ TEST_F(MachineAnswers, ARefusalForGoodDoesNotShowThatTheSinkIsThere) {
     EXPECT_FALSE(expect<Wait>().for_bell);
 }
 
+TEST_F(MachineAnswers, WhatStandsBehindARefusalForGoodDoesNotShowThatTheSinkIsAway) {
+    hold({1});
+    give({{.id = 1, .aggregate = 1, .type = "skips"}, {.id = 2, .aggregate = 1, .type = "skips"}});
+    answer({fail(final_refusal(no(Fault::broken).error())), fail(behind_unacknowledged())});
+    EXPECT_EQ(settlement().parked.size(), 1U);
+    settle();
+    expect<ReadPending>();  // At once: nobody was asked, so nobody was away.
+}
+
 TEST_F(MachineAnswers, NeverParksWhatMayHaveArrived) {
     hold({1});
     give({{.id = 1, .aggregate = 1, .attempts = 1000, .type = "parks"}});

@@ -1,6 +1,12 @@
 #include "semel/sink/sink.hpp"
 
 namespace semel {
+namespace {
+
+/// The code of a failure that no sink can have by itself.
+constexpr std::string_view not_asked = "refused_unasked";
+
+}  // namespace
 
 bool same_aggregate(const Message& one, const Message& other) noexcept {
     return one.aggregate.id == other.aggregate.id && one.aggregate.type == other.aggregate.type &&
@@ -16,12 +22,10 @@ Error behind_unacknowledged() {
 
 Error final_refusal(Error why) {
     why.fault = Fault::rejected;
-    why.cause.stop = Stop::not_retryable;
+    why.cause.code = not_asked;
     return why;
 }
 
-bool is_final(const Error& error) noexcept {
-    return error.fault == Fault::rejected && error.cause.stop == Stop::not_retryable;
-}
+bool is_final(const Error& error) noexcept { return error.fault == Fault::rejected && error.cause.code == not_asked; }
 
 }  // namespace semel
