@@ -19,9 +19,10 @@ inline std::string case_name(const ::testing::TestParamInfo<SinkCase>& one) { re
 class SinkConformance : public ::testing::TestWithParam<SinkCase> {
 protected:
     void SetUp() override {
-        target = GetParam().make();
-        const Status ready = target->prepare();
+        auto made = GetParam().make();
+        const Status ready = made->prepare();
         if (!ready) GTEST_SKIP() << ready.error().describe();
+        target = std::move(made);
         sink = open();
     }
     void TearDown() override {

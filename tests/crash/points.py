@@ -6,6 +6,8 @@
 The crash tests of each part kill real processes at named failpoints, restart them and check what must hold; each kill leaves the
 failpoint's name in a file. The list from the code must be the list of kills: a new failpoint cannot be forgotten.
 
+Those of `semel/kafka` need a Kafka broker; where there is none, that is said, and they are left out.
+
 In a run of all tests each entry of ctest has left its file in LOG_FOLDER by now, and its own verdict. Those are read and removed, so
 that the next run finds none of them; the crash tests of a part that has left none are run.
 """
@@ -29,7 +31,10 @@ SUITES = [
 ]
 
 
-def failpoints() -> set[str]:
+NO_BROKER = "no Kafka broker"
+
+
+def failpoints() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in ("semel", "apps"):
         for source in sorted((ROOT / folder).rglob("*.cpp")):
@@ -39,7 +44,7 @@ def failpoints() -> set[str]:
                 if name in found:
                     sys.exit(f"crash: {name} stands in {found[name]} and in {source}")
                 found[name] = source
-    return set(found)
+    return found
 
 
 def run(program: Path, tests: str, log: Path) -> str:
@@ -47,7 +52,9 @@ def run(program: Path, tests: str, log: Path) -> str:
     done = subprocess.run([program, f"--gtest_filter={tests}", "--gtest_brief=1"], env=environment, capture_output=True, text=True, timeout=900)
     if done.returncode != 0:
         return done.stdout[-4000:] + done.stderr[-2000:]
-    return "skipped: " + done.stdout if "SKIPPED" in done.stdout else ""
+    if "SKIPPED" not in done.stdout:
+        return ""
+    return NO_BROKER if NO_BROKER in done.stdout else "skipped: " + done.stdout
 
 
 def left_by(program: Path, entries: list[Path]) -> list[str] | None:
@@ -62,7 +69,8 @@ def left_by(program: Path, entries: list[Path]) -> list[str] | None:
 def main() -> int:
     programs = Path(sys.argv[1])
     left = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    expected = failpoints()
+    places = failpoints()
+    expected = set(places)
     verdicts: dict[str, str] = {}
     troubles = []
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +81,11 @@ def main() -> int:
                 log = Path(folder) / program
                 trouble = run(programs / program, tests, log)
                 names = log.read_text().split() if log.exists() else []
-            if trouble:
+            if trouble == NO_BROKER:
+                out_of_reach = {name for name, source in places.items() if source.parent.name == "kafka"}
+                expected -= out_of_reach
+                print(f"crash: {NO_BROKER}: {len(out_of_reach)} failpoints of semel/kafka are not visited here")
+            elif trouble:
                 troubles.append(f"{program}: {trouble}")
             for name in names:
                 verdicts[name] = f"killed and held ({program})" if not trouble else f"FAILED ({program})"

@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace semel::integration {
@@ -19,9 +20,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-testing::Finished semel(const std::vector<std::string>& arguments, const std::string& user = {}) {
+testing::Finished semel(const std::vector<std::string>& arguments, const std::string& user = {},
+                        const std::string& program = SEMEL_BINARY) {
     testing::Command command;
-    command.argv = {SEMEL_BINARY};
+    command.argv = {program};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     command.user = user;
     const auto finished = testing::run(command, 60s);
@@ -77,8 +79,13 @@ TEST(CommandLine, SaysThatAFileIsReadOnly) {
     ASSERT_EQ(semel({"migrate", "--db", "sqlite:" + file.string()}).exit.code, 0);
     ::chmod(directory->path().c_str(), 0555);
     ::chmod(file.c_str(), 0444);
-    // The superuser may write anywhere, so someone else tries.
-    const auto refused = semel({"migrate", "--db", "sqlite:" + file.string()}, ::getuid() == 0 ? "nobody" : "");
+    // The superuser may write anywhere, so someone else tries, by a copy: the build may lie where others may not look.
+    auto elsewhere = testing::TempDir::make("cli-copy");
+    ASSERT_TRUE(elsewhere);
+    ::chmod(elsewhere->path().c_str(), 0755);
+    const auto copy = elsewhere->path() / "semel";
+    std::filesystem::copy_file(SEMEL_BINARY, copy);
+    const auto refused = semel({"migrate", "--db", "sqlite:" + file.string()}, ::getuid() == 0 ? "nobody" : "", copy);
     ::chmod(directory->path().c_str(), 0755);
     EXPECT_EQ(refused.exit.code, 3) << refused.error_output;
     EXPECT_THAT(refused.error_output, AllOf(HasSubstr("store.db"), HasSubstr("what to do:")));
