@@ -1,6 +1,7 @@
 #include "apps/semel/inbox_command.hpp"
 
 #include "apps/semel/inbox.hpp"
+#include "apps/semel/store_verb.hpp"
 
 #include <memory>
 
@@ -9,19 +10,11 @@ namespace {
 
 constexpr std::size_t parked_limit_max = 10'000;
 
-CLI::App* add_inbox_verb(CLI::App& inbox, const char* name, const char* help, InboxArguments& arguments) {
-    CLI::App* verb = inbox.add_subcommand(name, help);
-    verb->add_option("--db", arguments.database, "sqlite:PATH or postgres://user:password@host:port/name")
-        ->envname("SEMEL_DB")
-        ->required();
-    verb->add_flag("--json", arguments.json, "Answer in JSON");
-    return verb;
-}
-
 void add_inbox_parked(CLI::App& inbox, ExitCode& code) {
     const auto arguments = std::make_shared<InboxParkedArguments>();
-    CLI::App* verb = add_inbox_verb(
-        inbox, "parked", "The messages that were set aside, and why; one of them, whole, by its id", *arguments);
+    CLI::App* verb =
+        add_store_verb(inbox, "parked", "The messages that were set aside, and why; one of them, whole, by its id",
+                       arguments->database, arguments->json);
     CLI::Option* consumer =
         verb->add_option("--consumer", arguments->consumer, "Whose; without it: how many each consumer has");
     verb->add_option("id", arguments->id,
@@ -35,9 +28,10 @@ void add_inbox_parked(CLI::App& inbox, ExitCode& code) {
 
 void add_inbox_redrive(CLI::App& inbox, ExitCode& code) {
     const auto arguments = std::make_shared<InboxRedriveArguments>();
-    CLI::App* verb = add_inbox_verb(
+    CLI::App* verb = add_store_verb(
         inbox, "redrive",
-        "Let the consumer handle parked messages once more; exit code 1 unless all of them are processed", *arguments);
+        "Let the consumer handle parked messages once more; exit code 1 unless all of them are processed",
+        arguments->database, arguments->json);
     verb->footer(
         "The handler runs in the consumer, which looks for requests every two seconds. One that is not running takes "
         "them\n"

@@ -1,6 +1,7 @@
 #include "apps/semel/outbox_command.hpp"
 
 #include "apps/semel/outbox.hpp"
+#include "apps/semel/store_verb.hpp"
 #include "apps/semel/unknown_types.hpp"
 
 #include <memory>
@@ -11,15 +12,6 @@ namespace {
 /// A replay holds the ids of its events in memory, and a person should look before sending more than this.
 constexpr std::size_t replay_limit_max = 100'000;
 constexpr std::size_t list_limit_max = 10'000;
-
-CLI::App* add_verb(CLI::App& outbox, const char* name, const char* help, OutboxArguments& arguments) {
-    CLI::App* verb = outbox.add_subcommand(name, help);
-    verb->add_option("--db", arguments.database, "sqlite:PATH or postgres://user:password@host:port/name")
-        ->envname("SEMEL_DB")
-        ->required();
-    verb->add_flag("--json", arguments.json, "Answer in JSON");
-    return verb;
-}
 
 void add_limit(CLI::App& verb, OutboxArguments& arguments, std::size_t most) {
     verb.add_option("--limit", arguments.limit, "The first so many")
@@ -38,7 +30,7 @@ void add_selection(CLI::App& verb, EventSelection& events) {
 void add_look(CLI::App& outbox, ExitCode& code, const char* name, const char* help, bool limited,
               ExitCode (*look)(const OutboxArguments&)) {
     const auto arguments = std::make_shared<OutboxArguments>();
-    CLI::App* verb = add_verb(outbox, name, help, *arguments);
+    CLI::App* verb = add_store_verb(outbox, name, help, arguments->database, arguments->json);
     if (limited) add_limit(*verb, *arguments, list_limit_max);
     verb->callback([arguments, look, &code] { code = look(*arguments); });
 }
@@ -46,17 +38,17 @@ void add_look(CLI::App& outbox, ExitCode& code, const char* name, const char* he
 void add_show(CLI::App& outbox, ExitCode& code) {
     const auto arguments = std::make_shared<OutboxArguments>();
     const auto id = std::make_shared<std::string>();
-    CLI::App* verb =
-        add_verb(outbox, "show", "One event and where it stands; exit code 1 if there is none", *arguments);
+    CLI::App* verb = add_store_verb(outbox, "show", "One event and where it stands; exit code 1 if there is none",
+                                    arguments->database, arguments->json);
     verb->add_option("id", *id, "The event's id")->required();
     verb->callback([arguments, id, &code] { code = outbox_show(*arguments, *id); });
 }
 
 void add_redrive(CLI::App& outbox, ExitCode& code) {
     const auto arguments = std::make_shared<RedriveArguments>();
-    CLI::App* verb =
-        add_verb(outbox, "redrive",
-                 "Send what is parked of one aggregate once more, in order; exit code 1 if nothing is", *arguments);
+    CLI::App* verb = add_store_verb(
+        outbox, "redrive", "Send what is parked of one aggregate once more, in order; exit code 1 if nothing is",
+        arguments->database, arguments->json);
     verb->add_option("--aggregate", arguments->aggregate, "TYPE/ID")->required();
     verb->add_option("--tenant", arguments->tenant, "The aggregate's tenant; empty if not given");
     verb->callback([arguments, &code] { code = outbox_redrive(*arguments); });
@@ -65,9 +57,10 @@ void add_redrive(CLI::App& outbox, ExitCode& code) {
 void add_replay(CLI::App& outbox, ExitCode& code) {
     const auto arguments = std::make_shared<ReplayArguments>();
     arguments->limit = 1000;
-    CLI::App* verb = add_verb(
+    CLI::App* verb = add_store_verb(
         outbox, "replay",
-        "Send events once more that have left, under their own ids; audited; exit code 1 if none matches", *arguments);
+        "Send events once more that have left, under their own ids; audited; exit code 1 if none matches",
+        arguments->database, arguments->json);
     add_selection(*verb, arguments->events);
     add_limit(*verb, *arguments, replay_limit_max);
     verb->add_option("--rate", arguments->rate, "Events per second")
@@ -84,9 +77,9 @@ void add_replay(CLI::App& outbox, ExitCode& code) {
 void add_check(CLI::App& outbox, ExitCode& code) {
     const auto arguments = std::make_shared<CheckArguments>();
     arguments->limit = 1000;
-    CLI::App* verb =
-        add_verb(outbox, "check",
-                 "Hold stored events against their contracts; exit code 1 if one does not keep its own", *arguments);
+    CLI::App* verb = add_store_verb(
+        outbox, "check", "Hold stored events against their contracts; exit code 1 if one does not keep its own",
+        arguments->database, arguments->json);
     verb->footer(
         "Also what other languages append by SQL, which no database checks. Whatever became of an event: pending, "
         "parked "
@@ -100,8 +93,9 @@ void add_check(CLI::App& outbox, ExitCode& code) {
 
 void add_prune(CLI::App& outbox, ExitCode& code) {
     const auto arguments = std::make_shared<PruneArguments>();
-    CLI::App* verb = add_verb(
-        outbox, "prune", "Delete events that left long ago, never one that is pending or parked; audited", *arguments);
+    CLI::App* verb = add_store_verb(outbox, "prune",
+                                    "Delete events that left long ago, never one that is pending or parked; audited",
+                                    arguments->database, arguments->json);
     verb->add_option("--older-than", arguments->older_than, "30d, 12h")->required();
     verb->add_option("--batch", arguments->batch, "Events in one transaction")
         ->check(CLI::Range(1, 10'000))
@@ -112,7 +106,8 @@ void add_prune(CLI::App& outbox, ExitCode& code) {
 
 void add_mode(CLI::App& outbox, ExitCode& code) {
     const auto arguments = std::make_shared<ModeArguments>();
-    CLI::App* verb = add_verb(outbox, "mode", "How events leave, or switch to another way", *arguments);
+    CLI::App* verb = add_store_verb(outbox, "mode", "How events leave, or switch to another way", arguments->database,
+                                    arguments->json);
     verb->footer(
         "polling  relays look for rows that wait; every store can\n"
         "cdc      relays read the server's log (PostgreSQL, wal_level = logical)\n"
