@@ -6,14 +6,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 namespace semel {
 namespace {
 
-/// The advisory lock of a stripe: 64 bits of a digest in a domain of its own.
+/// The advisory lock of a stripe: 64 bits of a digest in a domain of its own, which is worked out once for each.
 std::int64_t stripe_lock(std::uint32_t stripe) {
+    static std::array<std::atomic<std::int64_t>, stripe_count> known{};  // 0: not yet.
+    std::atomic<std::int64_t>& lock = known[stripe];
+    if (const std::int64_t key = lock.load(std::memory_order_relaxed); key != 0) return key;
     const std::array<std::byte, 2> bytes{static_cast<std::byte>(stripe >> 8U), static_cast<std::byte>(stripe & 0xffU)};
-    return lock_key("semel.append", bytes);
+    const std::int64_t key = lock_key("semel.append", bytes);
+    lock.store(key, std::memory_order_relaxed);
+    return key;
 }
 
 }  // namespace

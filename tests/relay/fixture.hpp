@@ -80,7 +80,7 @@ protected:
     }
     [[nodiscard]] std::int64_t waiting() {
         return sqlite() ? count("SELECT count(*) FROM semel_outbox_pending WHERE next_attempt_at IS NOT NULL")
-                        : count("SELECT count(*) FROM semel.outbox_pending WHERE next_attempt_at IS NOT NULL");
+                        : count("SELECT count(*) FROM semel.outbox_waiting");
     }
     [[nodiscard]] std::int64_t parked() {
         return sqlite() ? count("SELECT count(*) FROM semel_outbox_parked")
@@ -90,14 +90,18 @@ protected:
         return sqlite() ? count("SELECT count(*) FROM semel_outbox_partition WHERE owner IS NOT NULL")
                         : count("SELECT count(*) FROM semel.outbox_partition WHERE owner IS NOT NULL");
     }
-    /// Lets the leases end and waiting events become due, as time would.
+    /// Lets the events that wait for their next attempt become due, as time would.
+    void come_due() {
+        run(sqlite() ? "UPDATE semel_outbox_pending SET next_attempt_at = 0 WHERE next_attempt_at IS NOT NULL"
+                     : "UPDATE semel.outbox_waiting SET next_attempt_at = now()");
+    }
+    /// The same, and lets the leases end.
     void age() {
         run(sqlite() ? "UPDATE semel_outbox_partition SET expires_at = 0 WHERE owner IS NOT NULL;"
-                       "UPDATE semel_outbox_relay SET alive_until = 0;"
-                       "UPDATE semel_outbox_pending SET next_attempt_at = 0 WHERE next_attempt_at IS NOT NULL"
+                       "UPDATE semel_outbox_relay SET alive_until = 0"
                      : "UPDATE semel.outbox_partition SET expires_at = 'epoch' WHERE owner IS NOT NULL;"
-                       "UPDATE semel.outbox_relay SET alive_until = 'epoch';"
-                       "UPDATE semel.outbox_pending SET next_attempt_at = 'epoch' WHERE next_attempt_at IS NOT NULL");
+                       "UPDATE semel.outbox_relay SET alive_until = 'epoch'");
+        come_due();
     }
 
     /// The first deliveries of each aggregate, by position.

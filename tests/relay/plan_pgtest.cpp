@@ -28,7 +28,7 @@ TEST_P(RelayPlan, MadeForAnEmptyOutboxServesABacklog) {
     how.pool.size = 1;  // One session, and so one plan of each statement.
     const auto session = Database::create(driver_.connect, how).value();
     const Pending outbox = Pending::of(*session, new_uuid()).value();
-    run("ANALYZE semel.outbox_event, semel.outbox_pending, semel.outbox_parked");
+    run("ANALYZE semel.outbox_event, semel.outbox_pending, semel.outbox_waiting, semel.outbox_parked");
     const HeldPartition under{.partition = 1, .epoch = 1};
     const Settlement every_kind{.acknowledged = {nobody()},
                                 .failures = {{.row = nobody(), .under = under}},
@@ -54,6 +54,17 @@ TEST_P(RelayPlan, MadeForAnEmptyOutboxServesABacklog) {
     const Status settled = outbox.settle(settlement, soon());
     ASSERT_TRUE(settled) << settled.error().describe();
     EXPECT_EQ(pending(), 100'000 - 256);
+    EXPECT_EQ(waiting(), 0) << "what has left does not wait";
+}
+
+TEST_P(RelayPlan, WhatWasToBeTriedAgainADayAgoIsForgotten) {
+    run("INSERT INTO semel.outbox_waiting (pending_id, position, aggregate, partition, attempts, next_attempt_at, "
+        "last_error) SELECT n, n, n, 1, 3, now() - n * interval '12 hours 1 minute', 'refused' FROM "
+        "generate_series(1, 3) AS n");
+    ScriptedSink sink;
+    Process one = process(sink);
+    one.relay->run_until_idle();
+    EXPECT_EQ(waiting(), 1) << "what stayed behind without its event, and only once it is old";
 }
 
 INSTANTIATE_TEST_SUITE_P(Databases, RelayPlan, ::testing::Values(Target::postgres), target_name);

@@ -27,9 +27,7 @@ protected:
             // A sink that took nothing is left alone for a moment, by the clock.
             std::this_thread::sleep_for(std::chrono::milliseconds(25));
             one.relay->run_until_idle();
-            run(sqlite()
-                    ? "UPDATE semel_outbox_pending SET next_attempt_at = 0 WHERE next_attempt_at IS NOT NULL"
-                    : "UPDATE semel.outbox_pending SET next_attempt_at = 'epoch' WHERE next_attempt_at IS NOT NULL");
+            come_due();
             bell.ring();
         }
     }
@@ -51,12 +49,13 @@ TEST_P(RelayPoison, BlocksItsAggregateAndNoOther) {
     EXPECT_EQ(pending(), 3) << "the poison and the two behind it";
     EXPECT_EQ(parked(), 0);
     EXPECT_GE(count(sqlite() ? Sql("SELECT max(attempts) FROM semel_outbox_pending")
-                             : Sql("SELECT max(attempts) FROM semel.outbox_pending")),
+                             : Sql("SELECT max(attempts) FROM semel.outbox_waiting")),
               8)
         << "tried again and again";
     poison = 0;
     settle_down();
     EXPECT_EQ(pending(), 0);
+    EXPECT_EQ(waiting(), 0) << "what it waited for goes with it";
     expect_order(sink);
     EXPECT_EQ(sink.taken().size(), 6U);
 }
@@ -65,6 +64,7 @@ TEST_P(RelayPoison, IsParkedWithItsFollowersInOrder) {
     run_with_poison("parks");
     EXPECT_EQ(taken(), (std::vector<std::string>{"2", "2", "3"}));
     EXPECT_EQ(pending(), 0);
+    EXPECT_EQ(waiting(), 0);
     EXPECT_EQ(parked(), 3) << "the one that came later too";
     EXPECT_EQ(count(sqlite() ? Sql("SELECT count(*) FROM semel_outbox_parked WHERE blocks AND aggregate_id = '1'")
                              : Sql("SELECT count(*) FROM semel.outbox_parked WHERE blocks AND aggregate_id = '1'")),

@@ -66,23 +66,31 @@ CREATE TABLE semel.outbox_version (
     CONSTRAINT semel_outbox_version_pkey PRIMARY KEY (tenant, aggregate_type, aggregate_id, aggregate_version)
 );
 
--- One narrow row per event that has still to leave. Deleted when the broker has acknowledged it, updated only
--- when it has not. It has an id of its own, the event's position at first and a new number of the same sequence when the
--- event is sent once more: never the id of a row that a relay may still be about to delete. Rows are found by partition
--- and position; an index of the ids would cost every append more than it is worth.
+-- One narrow row per event that has still to leave. Deleted when the broker has acknowledged it, never updated. It has
+-- an id of its own, the event's position at first and a new number of the same sequence when the event is sent once
+-- more: never the id of a row that a relay may still be about to delete. Rows are found by partition and position. Every
+-- append pays for what this table has: another index, even one that a new row does not enter, would be dear.
 CREATE TABLE semel.outbox_pending (
-    pending_id      bigint      NOT NULL DEFAULT nextval('semel.outbox_position'),
-    position        bigint      NOT NULL,
-    aggregate       bigint      NOT NULL,
-    event_id        uuid        NOT NULL,
-    attempts        integer     NOT NULL DEFAULT 0,
-    partition       smallint    NOT NULL,
-    next_attempt_at timestamptz,
-    last_error      text
+    pending_id bigint   NOT NULL DEFAULT nextval('semel.outbox_position'),
+    position   bigint   NOT NULL,
+    aggregate  bigint   NOT NULL,
+    event_id   uuid     NOT NULL,
+    partition  smallint NOT NULL
 );
 CREATE INDEX semel_outbox_pending_partition ON semel.outbox_pending (partition, position);
-CREATE INDEX semel_outbox_pending_waiting ON semel.outbox_pending (aggregate, position)
-    WHERE next_attempt_at IS NOT NULL;
+
+-- The pending rows that a broker has not taken: until when each waits, and hides the later events of its aggregate. Goes
+-- with its pending row. One that stayed behind means nothing once its time has come: its id is never used again.
+CREATE TABLE semel.outbox_waiting (
+    pending_id      bigint      NOT NULL CONSTRAINT semel_outbox_waiting_pkey PRIMARY KEY,
+    position        bigint      NOT NULL,
+    aggregate       bigint      NOT NULL,
+    partition       smallint    NOT NULL,
+    attempts        integer     NOT NULL,
+    next_attempt_at timestamptz NOT NULL,
+    last_error      text        NOT NULL
+);
+CREATE INDEX semel_outbox_waiting_aggregate ON semel.outbox_waiting (aggregate, position);
 
 -- Who relays which partition. The epoch grows whenever a partition changes hands; whoever lost it can change
 -- nothing that needs it any more.
