@@ -15,6 +15,7 @@ function(semel_module name)
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
     target_compile_features(${target} PUBLIC cxx_std_23)
     target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE $<BUILD_INTERFACE:semel_options> ${arg_LINKS})
+    semel_compile_library(${target})
     if(SEMEL_ENABLE_FAILPOINTS)
       target_compile_definitions(${target} PUBLIC SEMEL_FAILPOINTS)
     endif()
@@ -54,17 +55,18 @@ file(MAKE_DIRECTORY ${SEMEL_KILLS})
 #   SOURCES … LINKS …
 #   LABELS <labels…>       # unit, sqlite, postgres, … say what it needs; soak keeps it out of `make test`
 #   TIMEOUT <seconds>      # 300 unless told; those with a longer one start first
-#   BUSY                   # keeps a processor busy, or measures what a busy neighbour would lengthen; always optimised
+#   BUSY                   # keeps a processor busy, or measures what a busy neighbour would lengthen
+#   OPTIMISED              # always, since it computes a lot by itself
 #   SQLITE <entry>         # the cases */sqlite, which need no server, become an entry of their own: the sanitizers run it
 #   SQLITE_CASES <filter>) # if those are called otherwise
 # One GoogleTest program, one ctest entry. tools/run-tests runs twice as many entries at once as there are processors, since most
 # of them wait most of the time: for servers, leases and deadlines. A busy one takes two places.
 function(semel_test name)
-  cmake_parse_arguments(arg "BUSY" "TIMEOUT;SQLITE;SQLITE_CASES" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "BUSY;OPTIMISED" "TIMEOUT;SQLITE;SQLITE_CASES" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} semel_options GTest::gmock_main)
-  if(SEMEL_PLAIN_TESTS AND NOT arg_BUSY)
-    target_compile_options(${name} PRIVATE -O0 -g0)
+  if(NOT arg_OPTIMISED)
+    semel_compile_test(${name})
   endif()
   set(properties "")
   if(arg_TIMEOUT)

@@ -2,7 +2,8 @@
 
 find_program(SEMEL_CCACHE ccache)
 if(SEMEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SEMEL_CCACHE})
+  # What ccache asks for where headers are precompiled: to trust that their macros are those of the program.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SEMEL_CCACHE})
 endif()
 
 add_library(semel_options INTERFACE)
@@ -11,6 +12,8 @@ target_compile_options(semel_options INTERFACE
   -Wold-style-cast -Woverloaded-virtual -Wimplicit-fallthrough -Wextra-semi
   $<$<BOOL:${SEMEL_WARNINGS_AS_ERRORS}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # A precompiled header is the same whenever it was made, so that ccache knows it again.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
   # SEMEL_TRY is a statement expression by design, and may leave a value unused; SEMEL_ASSERT takes a reason as
   # !"reason".
   target_compile_options(semel_options INTERFACE

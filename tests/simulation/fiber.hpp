@@ -34,10 +34,10 @@ private:
     ucontext_t caller_{};
     bool done_ = false;
     // What AddressSanitizer must know of the two stacks.
-    void* own_fake_ = nullptr;
-    void* caller_fake_ = nullptr;
-    const void* caller_bottom_ = nullptr;
-    std::size_t caller_size_ = 0;
+    [[maybe_unused]] void* own_fake_ = nullptr;
+    [[maybe_unused]] void* caller_fake_ = nullptr;
+    [[maybe_unused]] const void* caller_bottom_ = nullptr;
+    [[maybe_unused]] std::size_t caller_size_ = 0;
 };
 
 }  // namespace semel::simulation
