@@ -20,7 +20,7 @@ export CMAKE_COLOR_DIAGNOSTICS := OFF
 export GTEST_COLOR := no
 endif
 
-CONFIGURE = cmake --preset $(1) --log-level=WARNING
+CONFIGURE = cmake --preset $(1) --log-level=WARNING $(if $(COMPILER),-D CMAKE_CXX_COMPILER=$(COMPILER))
 BUILD = cmake --build --preset $(1) --parallel $(JOBS)
 
 .PHONY: help setup build run test soak lint format tidy asan tsan bench fuzz sim sim-mutants install clean

@@ -2,8 +2,12 @@
 
 find_program(SEMEL_CCACHE ccache)
 if(SEMEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What ccache asks for where headers are precompiled: to trust that their macros are those of the program.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SEMEL_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SEMEL_CCACHE})
+  if(SEMEL_QUICK_BUILD)
+    # What ccache asks for where headers are precompiled: to trust that their macros are those of the program.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,$ENV{CCACHE_SLOPPINESS} ${SEMEL_CCACHE})
+  endif()
 endif()
 
 add_library(semel_options INTERFACE)
@@ -14,10 +18,9 @@ target_compile_options(semel_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # A precompiled header is the same whenever it was made, so that ccache knows it again.
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
-  # SEMEL_TRY is a statement expression by design, and may leave a value unused; SEMEL_ASSERT takes a reason as
-  # !"reason".
+  # SEMEL_TRY is a statement expression by design; SEMEL_ASSERT takes a reason as !"reason".
   target_compile_options(semel_options INTERFACE
-    -Wno-gnu-statement-expression-from-macro-expansion -Wno-unused-result -Wno-string-conversion)
+    -Wno-gnu-statement-expression-from-macro-expansion -Wno-string-conversion)
 endif()
 
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

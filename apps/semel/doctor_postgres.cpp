@@ -250,7 +250,7 @@ private:
     Status sequence() {
         if (!SEMEL_TRY(has_outbox())) return {};
         const Rows rows =
-            SEMEL_TRY(ask("SELECT (SELECT max(position) FROM semel.outbox_pending), "
+            SEMEL_TRY(ask("SELECT (SELECT max(greatest(position, pending_id)) FROM semel.outbox_pending), "
                           "(SELECT max(position) FROM semel.outbox_event), last_value, is_called "
                           "FROM semel.outbox_position"));
         const auto pending = SEMEL_TRY(rows.front().get<std::optional<std::int64_t>>(0)).value_or(0);

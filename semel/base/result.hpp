@@ -110,7 +110,7 @@ using Status = Result<void>;
 namespace semel::detail {
 
 template <class T>
-[[nodiscard]] T value_of(Result<T>&& result) {
+T value_of(Result<T>&& result) {  // SEMEL_TRY may leave it unused.
     return *std::move(result);
 }
 inline void value_of(Status&&) noexcept {}

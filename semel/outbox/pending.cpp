@@ -78,6 +78,7 @@ Result<Pending> Pending::of(Database& database, const Uuid& relay) {
     const Statements statements{.plan = SEMEL_TRY(catalogue.find("pending_plan")),
                                 .read = SEMEL_TRY(catalogue.find("pending_read")),
                                 .remove = SEMEL_TRY(catalogue.find("pending_delete")),
+                                .forget = SEMEL_TRY(catalogue.find("pending_forget")),
                                 .fail = SEMEL_TRY(catalogue.find("pending_fail")),
                                 .park = SEMEL_TRY(catalogue.find("parked_insert")),
                                 .park_remove = SEMEL_TRY(catalogue.find("parked_remove"))};
@@ -115,9 +116,11 @@ Status Pending::settle(const Settlement& settlement, Deadline deadline) const {
 
 void Pending::post_settlement(Transaction& tx, const Settlement& settlement) const {
     tx.post(statements_.plan);
-    if (const std::span all(settlement.acknowledged); !all.empty())
-        tx.post(statements_.remove, numbers(all, &PendingRow::id), numbers(all, &PendingRow::position),
-                numbers(all, &PendingRow::partition));
+    if (const std::span all(settlement.acknowledged); !all.empty()) {
+        const std::string ids = numbers(all, &PendingRow::id);
+        tx.post(statements_.remove, ids, numbers(all, &PendingRow::position), numbers(all, &PendingRow::partition));
+        tx.post(statements_.forget, ids);
+    }
     for (const Failure& one : settlement.failures) {
         const auto delay = std::chrono::ceil<std::chrono::milliseconds>(one.delay).count();
         tx.post(statements_.fail, one.row.id, one.attempts, delay, kept(one.reason), one.under.partition, relay_,

@@ -81,7 +81,7 @@ public:
 
 private:
     struct Statements {
-        Sql plan, read, remove, fail, park, park_remove;
+        Sql plan, read, remove, forget, fail, park, park_remove;
     };
     Pending(Database& database, const Statements& statements, const Uuid& relay)
         : database_(&database), statements_(statements), relay_(relay) {}

@@ -135,6 +135,7 @@ public:
     }
     [[nodiscard]] int events() const { return std::stoi(ask("SELECT count(*) FROM semel.outbox_event")); }
     [[nodiscard]] std::string pending() const { return ask("SELECT count(*) FROM semel.outbox_pending"); }
+    [[nodiscard]] std::string waiting() const { return ask("SELECT count(*) FROM semel.outbox_waiting"); }
     [[nodiscard]] std::string parked() const { return ask("SELECT count(*) FROM semel.outbox_parked"); }
 
     /// Everything that was written has arrived, each aggregate in its order.

@@ -53,6 +53,7 @@ TEST_F(CdcPoison, BlocksItsAggregateAndNoOtherAndNotTheLog) {
     poison = false;
     shop->expect_all(sink);
     EXPECT_TRUE(eventually([&] { return shop->pending() == "0"; }));
+    EXPECT_EQ(shop->waiting(), "0");
     // Once it has left, its aggregate goes through the log again.
     const std::uint64_t diverted = one.feed->report().diverted;
     std::this_thread::sleep_for(300ms);
@@ -65,6 +66,7 @@ TEST_F(CdcPoison, IsParkedWithItsFollowersAndRedrivenInOrder) {
     tell_all("parks");
     EXPECT_TRUE(eventually([&] { return shop->parked() == "10" && shop->pending() == "0"; }))
         << shop->parked() << " parked, " << shop->pending() << " pending";
+    EXPECT_EQ(shop->waiting(), "0");
     EXPECT_EQ(taken_of("2"), 5U);
     EXPECT_EQ(taken_of("3"), 5U);
     // What comes later follows.

@@ -1,5 +1,6 @@
 // A server keeps the plan of a statement. One that was made while the outbox was empty must serve a backlog too.
 
+#include "semel/outbox/partitions.hpp"
 #include "semel/outbox/pending.hpp"
 #include "tests/relay/fixture.hpp"
 
@@ -11,12 +12,6 @@ using namespace std::chrono_literals;
 
 class RelayPlan : public RelayTest {
 protected:
-    static std::vector<HeldPartition> all_partitions() {
-        std::vector<HeldPartition> all;
-        for (std::int32_t n = 0; n < static_cast<std::int32_t>(partition_count); ++n)
-            all.push_back({.partition = n, .epoch = 1});
-        return all;
-    }
     static PendingRow nobody() { return {.id = 1, .position = 1, .partition = 1}; }
     /// A statement that looks at every row for each of its own needs far longer.
     [[nodiscard]] Deadline soon() const { return Deadline::after(database->clock().now(), 3s); }
@@ -27,44 +22,55 @@ TEST_P(RelayPlan, MadeForAnEmptyOutboxServesABacklog) {
     how.catalogue = driver_.catalogue;
     how.pool.size = 1;  // One session, and so one plan of each statement.
     const auto session = Database::create(driver_.connect, how).value();
-    const Pending outbox = Pending::of(*session, new_uuid()).value();
+    const Uuid relay = new_uuid();
+    const Pending outbox = Pending::of(*session, relay).value();
+    Partitions partitions = Partitions::of(*session, relay, "one", 1min).value();
     run("ANALYZE semel.outbox_event, semel.outbox_pending, semel.outbox_waiting, semel.outbox_parked");
-    const HeldPartition under{.partition = 1, .epoch = 1};
+    const auto tended = partitions.tend(soon());
+    ASSERT_TRUE(tended) << tended.error().describe();
+    ASSERT_EQ(tended->held.size(), partition_count);
+    const auto under = [&](std::int32_t partition) { return tended->held.at(static_cast<std::size_t>(partition)); };
     const Settlement every_kind{.acknowledged = {nobody()},
-                                .failures = {{.row = nobody(), .under = under}},
-                                .parked = {{.row = nobody(), .under = under}}};
+                                .failures = {{.row = nobody(), .under = under(1)}},
+                                .parked = {{.row = nobody(), .under = under(1)}}};
     for (int n = 0; n < 10; ++n) {
-        ASSERT_TRUE(outbox.read(all_partitions(), 4, soon()));
+        ASSERT_TRUE(outbox.read(tended->held, 4, soon()));
         ASSERT_TRUE(outbox.settle(every_kind, soon()));
+        ASSERT_TRUE(partitions.tend(soon()));
     }
+    // A backlog, of whose end some thousands wait.
     run("INSERT INTO semel.outbox_event (event_id, position, aggregate, tenant, aggregate_type, aggregate_id, type, "
         "payload, headers, partition) SELECT gen_random_uuid(), n, n % 1000, 'shop', 'order', '1', 'changed', '{}', "
         "'{}', n % 64 FROM generate_series(1, 100000) AS n;"
         "INSERT INTO semel.outbox_pending (pending_id, position, aggregate, event_id, partition) "
-        "SELECT position, position, aggregate, event_id, partition FROM semel.outbox_event");
-    const auto first = outbox.read(all_partitions(), 4, soon());
+        "SELECT position, position, aggregate, event_id, partition FROM semel.outbox_event;"
+        "INSERT INTO semel.outbox_waiting (pending_id, position, aggregate, partition, attempts, next_attempt_at, "
+        "last_error) SELECT pending_id, position, aggregate, partition, 1, now() + interval '1 hour', 'refused' "
+        "FROM semel.outbox_pending WHERE position > 95000");
+    const auto first = outbox.read(tended->held, 4, soon());
     ASSERT_TRUE(first) << first.error().describe();
     ASSERT_EQ(first->events.size(), 256U);
     Settlement settlement;
-    for (const PendingEvent& one : first->events) {
-        settlement.acknowledged.push_back(one.row);
-        settlement.failures.push_back({.row = one.row, .under = under});
-        settlement.parked.push_back({.row = one.row, .under = under});
+    for (std::size_t n = 0; n < first->events.size(); ++n) {
+        const PendingRow& row = first->events[n].row;
+        if (n < 100)
+            settlement.acknowledged.push_back(row);
+        else if (n < 200)
+            settlement.failures.push_back({.row = row, .under = under(row.partition), .attempts = 1, .delay = 1h});
+        else
+            settlement.parked.push_back({.row = row, .under = under(row.partition), .attempts = 1});
     }
     const Status settled = outbox.settle(settlement, soon());
     ASSERT_TRUE(settled) << settled.error().describe();
+    EXPECT_EQ(pending(), 100'000 - 156);
+    EXPECT_EQ(waiting(), 5'100);
+    EXPECT_EQ(parked(), 56);
+    Settlement rest;
+    for (const Failure& one : settlement.failures) rest.acknowledged.push_back(one.row);
+    ASSERT_TRUE(outbox.settle(rest, soon()));
     EXPECT_EQ(pending(), 100'000 - 256);
-    EXPECT_EQ(waiting(), 0) << "what has left does not wait";
-}
-
-TEST_P(RelayPlan, WhatWasToBeTriedAgainADayAgoIsForgotten) {
-    run("INSERT INTO semel.outbox_waiting (pending_id, position, aggregate, partition, attempts, next_attempt_at, "
-        "last_error) SELECT n, n, n, 1, 3, now() - n * interval '12 hours 1 minute', 'refused' FROM "
-        "generate_series(1, 3) AS n");
-    ScriptedSink sink;
-    Process one = process(sink);
-    one.relay->run_until_idle();
-    EXPECT_EQ(waiting(), 1) << "what stayed behind without its event, and only once it is old";
+    EXPECT_EQ(waiting(), 5'000) << "what has left does not wait";
+    ASSERT_TRUE(partitions.tend(soon()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Databases, RelayPlan, ::testing::Values(Target::postgres), target_name);

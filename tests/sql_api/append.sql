@@ -18,7 +18,7 @@ SELECT type, headers FROM semel.outbox_event ORDER BY position;
 SELECT count(*) FROM semel.outbox_staged;
 \echo # with the row that says that it has still to leave
 SELECT count(*) FROM semel.outbox_event e JOIN semel.outbox_pending p
-    USING (event_id, position, aggregate, partition) WHERE p.attempts = 0 AND p.next_attempt_at IS NULL;
+    USING (event_id, position, aggregate, partition);
 \echo # its id is a UUIDv7 of now
 SELECT substr(:'first', 15, 1), to_timestamp(('x' || translate(substr(:'first', 1, 13), '-', ''))::bit(48)::bigint
     / 1000.0) BETWEEN now() - interval '1 minute' AND now() + interval '1 minute';

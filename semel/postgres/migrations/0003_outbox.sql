@@ -80,7 +80,7 @@ CREATE TABLE semel.outbox_pending (
 CREATE INDEX semel_outbox_pending_partition ON semel.outbox_pending (partition, position);
 
 -- The pending rows that a broker has not taken: until when each waits, and hides the later events of its aggregate. Goes
--- with its pending row. One that stayed behind means nothing once its time has come: its id is never used again.
+-- with its pending row, whose id is never used again.
 CREATE TABLE semel.outbox_waiting (
     pending_id      bigint      NOT NULL CONSTRAINT semel_outbox_waiting_pkey PRIMARY KEY,
     position        bigint      NOT NULL,

@@ -1,10 +1,6 @@
 -- Acknowledged by the broker: ids, positions and partitions, each a list with commas. By the row's own id, which the
 -- others help to find, and without a fence: whoever published it, it has left. Written so that there is one way to do it,
--- from the list to the rows: a plan that was made while the table was empty serves one that is full. Hardly ever does
--- one of them wait, and then nobody looks which.
-WITH forgotten AS (
-    DELETE FROM semel.outbox_waiting WHERE (SELECT true FROM semel.outbox_waiting LIMIT 1)
-        AND pending_id = ANY (string_to_array($1, ',')::bigint[]))
+-- from the list to the rows: a plan that was made while the table was empty serves one that is full.
 DELETE FROM semel.outbox_pending WHERE ctid = ANY (ARRAY(
     SELECT found.place
     FROM unnest(string_to_array($1, ',')::bigint[], string_to_array($2, ',')::bigint[],
