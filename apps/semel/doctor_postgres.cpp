@@ -259,7 +259,7 @@ private:
         const bool called = SEMEL_TRY(rows.front().get<bool>(3));
         const std::int64_t drawn = called ? last : last - 1;
         const std::int64_t highest = std::max(pending, events);
-        std::string what = fmt::format("highest position {}, last drawn {}", highest, drawn);
+        std::string what = fmt::format("highest position or id {}, last drawn {}", highest, drawn);
         if (highest <= drawn) {
             good("sequence", std::move(what));
             return {};

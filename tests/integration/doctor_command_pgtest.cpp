@@ -71,6 +71,9 @@ TEST_P(DoctorCommand, TellsASequenceThatARestoreSetBack) {
     EXPECT_THAT(sequence["remedy"].get<std::string>(), HasSubstr("setval('semel.outbox_position', 3)"));
     run("SELECT setval('semel.outbox_position', 3)");
     EXPECT_EQ(finding("sequence")["verdict"], "ok");
+    // A redriven row has a number of its own from the same sequence, which nobody else may get.
+    run("UPDATE semel.outbox_pending SET pending_id = 7 WHERE position = 2");
+    EXPECT_THAT(finding("sequence")["remedy"].get<std::string>(), HasSubstr("setval('semel.outbox_position', 7)"));
 }
 
 TEST_P(DoctorCommand, TellsASlotThatNobodyReads) {

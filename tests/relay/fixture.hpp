@@ -1,6 +1,7 @@
 #pragma once
 
 #include "semel/outbox/append.hpp"
+#include "semel/outbox/pending.hpp"
 #include "semel/relay/runner.hpp"
 #include "semel/testing/scripted_sink.hpp"
 #include "tests/conformance/target.hpp"
@@ -10,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -89,6 +91,12 @@ protected:
     [[nodiscard]] std::int64_t held_partitions() {
         return sqlite() ? count("SELECT count(*) FROM semel_outbox_partition WHERE owner IS NOT NULL")
                         : count("SELECT count(*) FROM semel.outbox_partition WHERE owner IS NOT NULL");
+    }
+    /// What a relay that holds all of `held` writes down about this row under. They come in no order.
+    static HeldPartition under(std::span<const HeldPartition> held, const PendingRow& row) {
+        const auto found = std::ranges::find(held, row.partition, &HeldPartition::partition);
+        EXPECT_NE(found, held.end());
+        return *found;
     }
     /// Lets the events that wait for their next attempt become due, as time would.
     void come_due() {

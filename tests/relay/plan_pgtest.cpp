@@ -29,10 +29,9 @@ TEST_P(RelayPlan, MadeForAnEmptyOutboxServesABacklog) {
     const auto tended = partitions.tend(soon());
     ASSERT_TRUE(tended) << tended.error().describe();
     ASSERT_EQ(tended->held.size(), partition_count);
-    const auto under = [&](std::int32_t partition) { return tended->held.at(static_cast<std::size_t>(partition)); };
     const Settlement every_kind{.acknowledged = {nobody()},
-                                .failures = {{.row = nobody(), .under = under(1)}},
-                                .parked = {{.row = nobody(), .under = under(1)}}};
+                                .failures = {{.row = nobody(), .under = under(tended->held, nobody())}},
+                                .parked = {{.row = nobody(), .under = under(tended->held, nobody())}}};
     for (int n = 0; n < 10; ++n) {
         ASSERT_TRUE(outbox.read(tended->held, 4, soon()));
         ASSERT_TRUE(outbox.settle(every_kind, soon()));
@@ -56,9 +55,9 @@ TEST_P(RelayPlan, MadeForAnEmptyOutboxServesABacklog) {
         if (n < 100)
             settlement.acknowledged.push_back(row);
         else if (n < 200)
-            settlement.failures.push_back({.row = row, .under = under(row.partition), .attempts = 1, .delay = 1h});
+            settlement.failures.push_back({.row = row, .under = under(tended->held, row), .attempts = 1, .delay = 1h});
         else
-            settlement.parked.push_back({.row = row, .under = under(row.partition), .attempts = 1});
+            settlement.parked.push_back({.row = row, .under = under(tended->held, row), .attempts = 1});
     }
     const Status settled = outbox.settle(settlement, soon());
     ASSERT_TRUE(settled) << settled.error().describe();

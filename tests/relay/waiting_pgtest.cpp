@@ -26,13 +26,10 @@ TEST_P(RelayWaiting, WhatAnotherAcknowledgesWhileItsFailureIsWrittenDoesNotWait)
     ASSERT_TRUE(found) << found.error().describe();
     ASSERT_EQ(found->events.size(), 1U);
     const PendingRow row = found->events.front().row;
-    const Settlement failed{.acknowledged = {},
-                            .failures = {{.row = row,
-                                          .under = tended->held.at(static_cast<std::size_t>(row.partition)),
-                                          .attempts = 1,
-                                          .delay = 1h,
-                                          .reason = "refused"}},
-                            .parked = {}};
+    const Settlement failed{
+        .acknowledged = {},
+        .failures = {{.row = row, .under = under(tended->held, row), .attempts = 1, .delay = 1h, .reason = "refused"}},
+        .parked = {}};
     const auto stale_session = open_again();
     const Pending stale = Pending::of(*stale_session, new_uuid()).value();
     std::jthread other;
