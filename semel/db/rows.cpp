@@ -1,6 +1,5 @@
 #include "semel/db/rows.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -91,13 +90,19 @@ std::size_t Row::column_index(std::string_view name) const { return rows_->colum
 Error Row::in_column(Error error, std::size_t column) const {
     error.fault = Fault::broken;
     std::string place = "column ";
-    place.append(rows_->columns_[column]);
+    place.append(rows_->column_name(column));
     return std::move(error).within(place);
 }
 
-void Rows::reserve(std::size_t rows, std::size_t bytes) {
-    fields_.reserve(rows * columns_.size());
+void Rows::reserve(std::size_t columns, std::size_t rows, std::size_t bytes) {
+    fields_.reserve((rows + 1) * columns);
     bytes_.reserve(bytes);
+}
+
+void Rows::add_column(std::string_view name) {
+    SEMEL_ASSERT(empty() && "a column behind a field");
+    add_text(name);
+    ++columns_;
 }
 
 void Rows::add_null() { fields_.emplace_back(); }
@@ -143,14 +148,16 @@ void Rows::add_real(double value) {
 }
 
 Cell Rows::cell(std::size_t row, std::size_t column) const {
-    SEMEL_ASSERT(row < size() && column < columns_.size());
-    const Field& field = fields_[row * columns_.size() + column];
+    SEMEL_ASSERT(column < columns_);
+    const std::size_t place = (row + 1) * columns_ + column;
+    SEMEL_ASSERT(place < fields_.size());
+    const Field& field = fields_[place];
     Cell cell;
     cell.kind = field.kind;
     switch (field.kind) {
         case Cell::Kind::null: break;
         case Cell::Kind::text:
-        case Cell::Kind::blob: cell.bytes = std::string_view(bytes_).substr(field.offset, field.length); break;
+        case Cell::Kind::blob: cell.bytes = bytes_at(field); break;
         case Cell::Kind::integer: cell.integer = field.integer; break;
         case Cell::Kind::real: cell.real = field.real; break;
     }
@@ -158,9 +165,9 @@ Cell Rows::cell(std::size_t row, std::size_t column) const {
 }
 
 std::size_t Rows::column_index(std::string_view name) const {
-    const auto found = std::ranges::find(columns_, name);
-    SEMEL_ASSERT(found != columns_.end() && "the statement returns no column of that name");
-    return static_cast<std::size_t>(found - columns_.begin());
+    for (std::size_t column = 0; column < columns_; ++column)
+        if (column_name(column) == name) return column;
+    SEMEL_ASSERT(false && "the statement returns no column of that name");
 }
 
 }  // namespace semel

@@ -54,9 +54,9 @@ private:
 /// What a statement returned: rows by value, independent of the session.
 class Rows {
 public:
-    [[nodiscard]] std::size_t size() const noexcept { return columns_.empty() ? 0 : fields_.size() / columns_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return fields_.empty(); }
-    [[nodiscard]] std::size_t column_count() const noexcept { return columns_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return columns_ == 0 ? 0 : fields_.size() / columns_ - 1; }
+    [[nodiscard]] bool empty() const noexcept { return fields_.size() == columns_; }
+    [[nodiscard]] std::size_t column_count() const noexcept { return columns_; }
     /// How many rows the statement inserted, updated or deleted; for SELECT, how many it returned.
     [[nodiscard]] std::int64_t affected() const noexcept { return affected_; }
 
@@ -90,10 +90,11 @@ public:
     [[nodiscard]] Iterator begin() const noexcept { return {*this, 0}; }
     [[nodiscard]] Iterator end() const noexcept { return {*this, size()}; }
 
-    // What drivers fill it with, row by row, left to right.
-    void set_columns(std::vector<std::string> names) { columns_ = std::move(names); }
+    // What drivers fill it with: all columns, then the fields, row by row, left to right.
+    /// Room for that many rows and for names, texts and blobs of that size together.
+    void reserve(std::size_t columns, std::size_t rows, std::size_t bytes);
+    void add_column(std::string_view name);
     void set_affected(std::int64_t count) noexcept { affected_ = count; }
-    void reserve(std::size_t rows, std::size_t bytes);
     void add_null();
     void add_text(std::string_view text);
     void add_blob(BytesView bytes);
@@ -114,11 +115,15 @@ private:
         };
     };
     [[nodiscard]] Cell cell(std::size_t row, std::size_t column) const;
+    [[nodiscard]] std::string_view bytes_at(const Field& field) const noexcept {
+        return std::string_view(bytes_).substr(field.offset, field.length);
+    }
+    [[nodiscard]] std::string_view column_name(std::size_t column) const noexcept { return bytes_at(fields_[column]); }
     [[nodiscard]] std::size_t column_index(std::string_view name) const;
 
-    std::vector<std::string> columns_;
-    std::vector<Field> fields_;
-    std::string bytes_;  ///< Of all texts and blobs, one after the other.
+    std::size_t columns_ = 0;
+    std::vector<Field> fields_;  ///< The names of the columns, then every row.
+    std::string bytes_;          ///< Of all names, texts and blobs, one after the other.
     std::int64_t affected_ = 0;
 };
 

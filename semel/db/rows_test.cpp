@@ -7,10 +7,15 @@
 namespace semel {
 namespace {
 
-/// One row with the given text fields, as PostgreSQL sends them.
-Rows text_row(std::vector<std::string> names, const std::vector<std::string>& fields) {
+Rows with_columns(std::initializer_list<std::string_view> names) {
     Rows rows;
-    rows.set_columns(std::move(names));
+    for (const std::string_view name : names) rows.add_column(name);
+    return rows;
+}
+
+/// One row with the given text fields, as PostgreSQL sends them.
+Rows text_row(std::initializer_list<std::string_view> names, const std::vector<std::string>& fields) {
+    Rows rows = with_columns(names);
     for (const auto& field : fields) rows.add_text(field);
     return rows;
 }
@@ -39,8 +44,7 @@ TEST(Rows, ReadEveryTypeFromText) {
 }
 
 TEST(Rows, ReadEveryTypeFromStorageClasses) {
-    Rows rows;
-    rows.set_columns({"i", "r", "b", "n"});
+    Rows rows = with_columns({"i", "r", "b", "n"});
     rows.add_integer(1);
     rows.add_real(0.25);
     rows.add_blob(bytes_of(std::string_view("\0x", 2)));
@@ -56,8 +60,7 @@ TEST(Rows, ReadEveryTypeFromStorageClasses) {
 }
 
 TEST(Rows, ReadBytesInPlaceAndTellEmptyFromNull) {
-    Rows rows;
-    rows.set_columns({"copied", "filled", "empty", "null", "text"});
+    Rows rows = with_columns({"copied", "filled", "empty", "null", "text"});
     rows.add_blob(bytes_of(std::string_view("\0x", 2)));
     std::ranges::fill(rows.add_blob_to_fill(3), std::byte{7});
     EXPECT_TRUE(rows.add_blob_to_fill(0).empty());
@@ -96,8 +99,7 @@ TEST(Rows, RefuseNumbersThatDoNotFit) {
 }
 
 TEST(Rows, OfManyColumnsKeepTheirPlaces) {
-    Rows rows;
-    rows.set_columns({"id", "name"});
+    Rows rows = with_columns({"id", "name"});
     for (int i = 0; i < 3; ++i) {
         rows.add_integer(i);
         rows.add_text(std::string(static_cast<std::size_t>(i), 'x'));

@@ -63,14 +63,15 @@ TEST_F(Commit, NeverHappensWithoutBeginWhenTheServerLostItsPreparedStatements) {
         sql("TRUNCATE item");
         ASSERT_TRUE(insert(1).committed());
         ASSERT_TRUE(session->names_statements());
-        Transaction look(*session, {.marked = false}, soon());
-        EXPECT_EQ(
-            look.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement ~* '^(begin|commit|rollback)'")
-                ->scalar<std::int64_t>()
-                .value(),
-            0);
-        look.post("DEALLOCATE ALL");
-        ASSERT_TRUE(std::move(look).commit().committed());
+        {
+            Transaction look(*session, {.marked = false}, soon());
+            EXPECT_EQ(look.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement ~* '^(begin|rollback)'")
+                          ->scalar<std::int64_t>()
+                          .value(),
+                      0);
+            ASSERT_TRUE(look.execute("DEALLOCATE ALL"));
+        }
+        ASSERT_TRUE(session->rollback(soon()));
 
         const auto outcome = insert(2);
         ASSERT_TRUE(outcome.not_committed()) << told(outcome);
@@ -82,6 +83,40 @@ TEST_F(Commit, NeverHappensWithoutBeginWhenTheServerLostItsPreparedStatements) {
         EXPECT_TRUE(insert(3).committed());
         EXPECT_EQ(items(), "4");
     }
+}
+
+TEST_F(Commit, UnderANameThatTheServerLostUndoesTheTransactionAndSaysSo) {
+    for (const bool marked : {false, true}) {
+        auto session = open();
+        const auto insert = [&](bool lose_names) {
+            Transaction tx(*session, {.marked = marked}, soon());
+            tx.post("INSERT INTO item SELECT count(*) FROM item");
+            if (lose_names) tx.post("DEALLOCATE ALL");
+            return std::move(tx).commit();
+        };
+        sql("TRUNCATE item");
+        ASSERT_TRUE(insert(false).committed());
+        const auto outcome = insert(true);
+        ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+        EXPECT_EQ(outcome.error().fault, Fault::conflict) << told(outcome);
+        EXPECT_EQ(outcome.error().cause.code, "26000");
+        EXPECT_EQ(items(), "1");
+        ASSERT_EQ(session->state(), SessionState::idle);
+        EXPECT_TRUE(insert(true).committed()) << "without names there is nothing to lose";
+        EXPECT_EQ(items(), "2");
+    }
+}
+
+// A pooler that is not seen to be one hands a session from server to server: a name must be known there or unknown,
+// but never somebody else's.
+TEST_F(Commit, UsesNamesThatNoOtherSessionUses) {
+    const auto names = [](PostgresSession& session) {
+        Transaction tx(session, {}, soon());
+        return tx.execute("SELECT min(name) FROM pg_prepared_statements")->scalar<std::string>().value();
+    };
+    const auto first = open();
+    const auto second = open();
+    EXPECT_NE(names(*first), names(*second));
 }
 
 TEST_F(Commit, OfATransactionThatAStatementEndedIsRefused) {

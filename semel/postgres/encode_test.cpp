@@ -69,7 +69,7 @@ TEST(Encode, KeepsEveryStatementsParametersApart) {
 }
 
 TEST(StatementCache, DropsTheLeastRecentlyUsed) {
-    StatementCache cache(2);
+    StatementCache cache(2, "semel_a_");
     for (const char* text : {"one", "two", "one", "three"}) {
         auto& entry = cache.entry(text);
         if (entry.state != StatementCache::State::unprepared) continue;
@@ -78,13 +78,13 @@ TEST(StatementCache, DropsTheLeastRecentlyUsed) {
     }
     cache.trim();
     EXPECT_EQ(cache.size(), 2U);
-    EXPECT_THAT(cache.take_dropped(), ::testing::ElementsAre("semel_1"));
+    EXPECT_THAT(cache.take_dropped(), ::testing::ElementsAre("semel_a_1"));
     EXPECT_EQ(cache.entry("one").state, StatementCache::State::prepared);
     EXPECT_EQ(cache.entry("two").state, StatementCache::State::unprepared);
 }
 
 TEST(StatementCache, NeverUsesANameTwice) {
-    StatementCache cache;
+    StatementCache cache(256, "semel_a_");
     auto& entry = cache.entry("one");
     cache.start_preparing(entry);
     const std::string first = entry.name;

@@ -1,12 +1,44 @@
 #include "semel/postgres/pipeline.hpp"
 
+#include "semel/base/random.hpp"
 #include "semel/postgres/decode.hpp"
 
 #include <libpq-fe.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace semel::postgres {
+namespace {
+
+/// What the names of one session's statements begin with: letters and digits, so that DEALLOCATE takes them unquoted.
+std::string prefix_of_a_session() {
+    constexpr std::uint64_t eight_digits = 2'821'109'907'456;  // 36 to the power of 8.
+    char digits[8];
+    const auto end = std::to_chars(digits, digits + sizeof digits, system_random().below(eight_digits), 36).ptr;
+    std::string prefix = "semel_";
+    return prefix.append(digits, end).append("_");
+}
+
+/// Whether a statement returns the same columns for as long as it is prepared; else the server says so. FETCH, EXECUTE
+/// and their like may return others each time.
+bool keeps_its_columns(std::string_view sql) {
+    for (;;) {
+        while (!sql.empty() && (sql.front() == ' ' || sql.front() == '\n')) sql.remove_prefix(1);
+        if (!sql.starts_with("--")) break;
+        sql.remove_prefix(std::min(sql.find('\n'), sql.size()));
+    }
+    constexpr std::array<std::string_view, 5> kept{"select", "with", "insert", "update", "delete"};
+    const auto lower = [](char letter) { return static_cast<char>(letter | 0x20); };
+    return std::ranges::any_of(
+        kept, [&](std::string_view word) { return std::ranges::equal(sql.substr(0, word.size()), word, {}, lower); });
+}
+
+}  // namespace
+
+Pipeline::Pipeline(PGconn* connection, Clock& clock, std::size_t statements_max)
+    : wire_(connection, clock), cache_(statements_max, prefix_of_a_session()) {}
 
 void Pipeline::stop_using_names() noexcept {
     names_ = false;
@@ -94,7 +126,8 @@ bool Pipeline::send(Item& item) {
         item.parse_sent = true;
         if (!wire_.send_prepare(entry.name.c_str(), entry.text.c_str())) return false;
     }
-    return wire_.send_prepared(entry.name.c_str(), arguments);
+    const bool binary = entry.answers == StatementCache::Answers::binary;
+    return wire_.send_prepared(entry.name.c_str(), arguments, binary ? Format::binary : Format::text);
 }
 
 Wait Pipeline::receive_all(Deadline deadline, const OnAnswer& on_answer) {
@@ -130,6 +163,14 @@ Wait Pipeline::receive_parse(const Item& item, Deadline deadline, const OnAnswer
     return Wait::ready;
 }
 
+void Pipeline::learn_form(const Item& item, const PGresult* result) {
+    using Answers = StatementCache::Answers;
+    if (!names_ || item.entry == nullptr || item.entry->answers != Answers::unknown) return;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK) return;
+    const bool binary = keeps_its_columns(item.entry->text) && readable_in_binary(result);
+    item.entry->answers = binary ? Answers::binary : Answers::text;
+}
+
 Wait Pipeline::receive(const Item& item, Deadline deadline, const OnAnswer& on_answer) {
     int nulls = 0;
     for (;;) {
@@ -144,6 +185,7 @@ Wait Pipeline::receive(const Item& item, Deadline deadline, const OnAnswer& on_a
             return PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC ? Wait::ready : Wait::lost;
         }
         if (!result) return Wait::ready;
+        if (item.step == Step::awaited) learn_form(item, result.get());
         // The null behind a whole answer is there already, so there is nothing to wait for; a second answer cannot be.
         if (succeeded(result.get())) return wire_.take() == nullptr ? Wait::ready : Wait::lost;
         const ExecStatusType status = PQresultStatus(result.get());

@@ -46,8 +46,7 @@ public:
     /// Called for each answer, in order; not for Sync and Parse.
     using OnAnswer = std::function<void(const Item&, const PGresult*)>;
 
-    Pipeline(PGconn* connection, Clock& clock, std::size_t statements_max)
-        : wire_(connection, clock), cache_(statements_max) {}
+    Pipeline(PGconn* connection, Clock& clock, std::size_t statements_max);
 
     /// Whether statements are prepared under names from now on.
     void use_names(bool names) noexcept { names_ = names; }
@@ -91,6 +90,8 @@ private:
     [[nodiscard]] Wait receive_all(Deadline deadline, const OnAnswer& on_answer);
     [[nodiscard]] Wait receive_parse(const Item& item, Deadline deadline, const OnAnswer& on_answer);
     [[nodiscard]] Wait receive(const Item& item, Deadline deadline, const OnAnswer& on_answer);
+    /// Looks at the first answer to a statement whether the next can come in binary.
+    void learn_form(const Item& item, const PGresult* result);
 
     Wire wire_;
     StatementCache cache_;

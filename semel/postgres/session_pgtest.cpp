@@ -116,8 +116,8 @@ TEST_F(PostgresDriver, ReadsBytesAndDatesWhateverTheDatabaseWasSetTo) {
 TEST_F(PostgresDriver, ReadsEveryByteInEitherFormAndTellsEmptyFromNull) {
     Bytes every;
     for (int i = 0; i < 256; ++i) every.push_back(static_cast<std::byte>(i));
-    auto session = open();
     for (const bool hexadecimal : {true, false}) {
+        auto session = open();  // A first answer comes in text.
         Transaction tx(*session, {}, soon());
         tx.post("SELECT set_config('bytea_output', $1, true)", hexadecimal ? "hex" : "escape");
         const auto rows = tx.execute(
@@ -137,6 +137,55 @@ TEST_F(PostgresDriver, ReadsEveryByteInEitherFormAndTellsEmptyFromNull) {
         }
         EXPECT_TRUE(std::move(tx).commit().committed());
     }
+}
+
+TEST_F(PostgresDriver, ReadsTheSameFromTheFirstAnswerInTextAndTheNextInBinary) {
+    sql("CREATE TABLE kind (b boolean, s smallint, i integer, l bigint, t text, v varchar(9), j json, y bytea, u "
+        "uuid)");
+    sql("INSERT INTO kind VALUES "
+        "(true, -32768, -2147483648, -9223372036854775808, 'ünï', '', '{\"a\": 1}', '\\x00ff5c', gen_random_uuid()), "
+        "(false, 32767, 2147483647, 9223372036854775807, '', 'x', '[]', '', gen_random_uuid()), "
+        "(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)");
+    ConnectOptions unnamed;
+    unnamed.connection = url();
+    unnamed.prepare = Prepare::unnamed;
+    const auto in_text = open(unnamed);
+    const auto learning = open();
+    const auto read = [](PostgresSession& session) {
+        Transaction tx(session, {.access = Access::read_only}, soon());
+        const auto rows = tx.execute("SELECT b, s, i, l, t, v, j, y, u FROM kind ORDER BY i");
+        std::vector<std::string> fields;
+        for (const Row row : *rows) {
+            for (const char* column : {"b", "s", "i", "l"}) {
+                const auto number = row.get<std::optional<std::int64_t>>(column).value();
+                fields.push_back(number ? std::to_string(*number) : "null");
+            }
+            for (const char* column : {"t", "v", "j", "u"})
+                fields.push_back(row.get<std::optional<std::string>>(column).value().value_or("null"));
+            const auto bytes = row.get<std::optional<Bytes>>("y").value();
+            fields.push_back(bytes ? hex(*bytes) : "null");
+        }
+        EXPECT_TRUE(std::move(tx).commit().committed());
+        return fields;
+    };
+    const auto expected = read(*in_text);
+    ASSERT_EQ(expected.size(), 27U);
+    EXPECT_EQ(expected[7].size(), 36U);
+    for (int time = 0; time < 3; ++time) EXPECT_EQ(read(*learning), expected) << time;
+}
+
+// A statement like FETCH returns what something else decides.
+TEST_F(PostgresDriver, ReadsWhateverFetchReturnsThisTime) {
+    auto session = open();
+    const Timestamp when = *parse_timestamp("2026-01-31T23:59:59.5Z");
+    Transaction tx(*session, {}, soon());
+    ASSERT_TRUE(tx.execute("DECLARE page CURSOR FOR SELECT 7 FROM generate_series(1, 9)"));
+    for (int time = 0; time < 3; ++time) EXPECT_EQ(tx.execute("FETCH page")->scalar<std::int64_t>().value(), 7);
+    ASSERT_TRUE(tx.execute("CLOSE page"));
+    ASSERT_TRUE(tx.execute("DECLARE page CURSOR FOR SELECT timestamptz '2026-01-31T23:59:59.5Z'"));
+    const auto rows = tx.execute("FETCH page");
+    ASSERT_TRUE(rows) << rows.error().describe();
+    EXPECT_EQ(rows->scalar<Timestamp>().value(), when);
 }
 
 TEST_F(PostgresDriver, SendsALargeFlushWithoutBlockingOnFullBuffers) {

@@ -18,9 +18,10 @@ StatementCache::Entry& StatementCache::entry(std::string_view text) {
 void StatementCache::start_preparing(Entry& entry) {
     char digits[24];
     const auto end = std::to_chars(digits, digits + sizeof digits, names_made_++).ptr;
-    entry.name = "semel_";
+    entry.name = prefix_;
     entry.name.append(digits, end);
     entry.state = State::preparing;
+    entry.answers = Answers::unknown;
 }
 
 void StatementCache::forget_name(Entry& entry) noexcept {

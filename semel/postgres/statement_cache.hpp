@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace semel::postgres {
@@ -19,14 +20,22 @@ public:
         preparing,   ///< Its Parse is under way and not answered yet.
         prepared,    ///< Its Parse was answered: it survives even a rollback.
     };
+    /// In which form its answers are asked for.
+    enum class Answers : std::uint8_t {
+        unknown,  ///< In text, to see from the first one of which types they are.
+        text,
+        binary,  ///< Which spares both sides the conversion.
+    };
     struct Entry {
         std::string text;  ///< Owned, because libpq wants it to end with a zero byte.
         std::string name;  ///< Made when it is first prepared; never used twice.
         State state = State::unprepared;
+        Answers answers = Answers::unknown;
     };
 
-    /// Bounds what the server keeps for us per session.
-    explicit StatementCache(std::size_t limit = 256) noexcept : limit_(limit) {}
+    /// `limit` bounds what the server keeps for us per session. No two sessions may share a `prefix`: behind a pooler
+    /// that is not seen to be one, a name of theirs would be found and something else executed under it.
+    StatementCache(std::size_t limit, std::string prefix) noexcept : limit_(limit), prefix_(std::move(prefix)) {}
 
     /// The entry of this text, added if it is new, and now the most recently used.
     [[nodiscard]] Entry& entry(std::string_view text);
@@ -46,6 +55,7 @@ public:
 
 private:
     std::size_t limit_;
+    std::string prefix_;
     std::uint64_t names_made_ = 0;
     std::list<Entry> entries_;
     std::unordered_map<std::string_view, std::list<Entry>::iterator> by_text_;

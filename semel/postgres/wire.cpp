@@ -19,6 +19,7 @@ namespace {
 constexpr Duration wait_slice = std::chrono::milliseconds(100);
 
 constexpr int text_results = 0;
+constexpr int binary_results = 1;
 
 }  // namespace
 
@@ -52,9 +53,9 @@ bool Wire::send_prepare(const char* name, const char* sql) {
     return PQsendPrepare(connection_, name, sql, 0, nullptr) == 1;
 }
 
-bool Wire::send_prepared(const char* name, const Arguments& arguments) {
+bool Wire::send_prepared(const char* name, const Arguments& arguments, Format results) {
     return PQsendQueryPrepared(connection_, name, arguments.count, arguments.values, arguments.lengths,
-                               arguments.formats, text_results) == 1;
+                               arguments.formats, results == Format::binary ? binary_results : text_results) == 1;
 }
 
 bool Wire::send_sync() { return PQpipelineSync(connection_) == 1; }

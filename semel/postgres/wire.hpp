@@ -10,6 +10,9 @@
 
 namespace semel::postgres {
 
+/// In which form the fields of an answer come.
+enum class Format : std::uint8_t { text, binary };
+
 /// How a wait for the server ended.
 enum class Wait : std::uint8_t {
     ready,     ///< The next answer can be taken.
@@ -30,7 +33,7 @@ public:
     // Sending. False: the connection is gone. Text goes to libpq's buffer and partly to the socket.
     [[nodiscard]] bool send(const char* sql, const Arguments& arguments);
     [[nodiscard]] bool send_prepare(const char* name, const char* sql);
-    [[nodiscard]] bool send_prepared(const char* name, const Arguments& arguments);
+    [[nodiscard]] bool send_prepared(const char* name, const Arguments& arguments, Format results);
     [[nodiscard]] bool send_sync();
     /// Waits until the socket took what was sent so far, reading meanwhile: keeps the buffer of a
     /// large flush small.

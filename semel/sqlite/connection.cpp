@@ -92,7 +92,7 @@ Result<Rows> Connection::step_through(Prepared& prepared, const Statement& state
     sqlite3_stmt* const raw = prepared.handle.get();
     const std::int64_t changes_before = sqlite3_total_changes64(database_);
     Rows rows;
-    set_columns(raw, rows);
+    add_columns(raw, rows);
     for (;;) {
         const int code = sqlite3_step(raw);
         if (code == SQLITE_DONE) break;

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace semel::sqlite {
 namespace {
@@ -72,12 +71,9 @@ Status bind_values(const Prepared& prepared, std::span<const Parameter> values) 
     return {};
 }
 
-void set_columns(sqlite3_stmt* statement, Rows& rows) {
+void add_columns(sqlite3_stmt* statement, Rows& rows) {
     const int count = sqlite3_column_count(statement);
-    std::vector<std::string> names;
-    names.reserve(static_cast<std::size_t>(count));
-    for (int column = 0; column < count; ++column) names.emplace_back(sqlite3_column_name(statement, column));
-    rows.set_columns(std::move(names));
+    for (int column = 0; column < count; ++column) rows.add_column(sqlite3_column_name(statement, column));
 }
 
 void add_row(sqlite3_stmt* statement, Rows& rows) {

@@ -18,9 +18,9 @@ struct Prepared;
 /// turn into NULL.
 [[nodiscard]] Status bind_values(const Prepared& prepared, std::span<const Parameter> values);
 
+/// Adds the columns of what the statement returns.
+void add_columns(sqlite3_stmt* statement, Rows& rows);
 /// Adds the row on which the statement stands.
 void add_row(sqlite3_stmt* statement, Rows& rows);
-/// Names the columns.
-void set_columns(sqlite3_stmt* statement, Rows& rows);
 
 }  // namespace semel::sqlite
