@@ -1,5 +1,7 @@
 #include "semel/contract/contracts.hpp"
 
+#include "semel/contract/large_stack.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -8,6 +10,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <fstream>
@@ -118,16 +121,22 @@ std::string shown_version(const json& name) {
     return name.is_number() ? name.dump() : "(not a number)";
 }
 
-/// The validator's patterns take stack for every character, and its walk for every level: what would overflow it is refused.
-bool too_much_to_check(const json& value, int depth) {
-    constexpr std::size_t text_max = 16 * 1024;
-    constexpr int depth_max = 64;
-    if (value.is_string()) return value.get_ref<const std::string&>().size() > text_max;
-    if (!value.is_structured()) return false;
-    if (depth == depth_max) return true;
-    for (const auto& [name, member] : value.items())
-        if ((value.is_object() && name.size() > text_max) || too_much_to_check(member, depth + 1)) return true;
-    return false;
+/// The validator's patterns take stack for every character, hundreds of bytes each, and its walk for every level.
+constexpr std::size_t text_max = 16 * 1024;
+constexpr std::size_t text_for_any_stack = 512;
+constexpr int depth_max = 64;
+
+/// The longest text in a value, names included; more than `text_max` if it is nested too deep.
+std::size_t longest_text(const json& value, int depth = 0) {
+    if (value.is_string()) return value.get_ref<const std::string&>().size();
+    if (!value.is_structured()) return 0;
+    if (depth == depth_max) return text_max + 1;
+    std::size_t longest = 0;
+    for (const auto& [name, member] : value.items()) {
+        const std::size_t own = value.is_object() ? name.size() : 0;
+        longest = std::max({longest, own, longest_text(member, depth + 1)});
+    }
+    return longest;
 }
 
 }  // namespace
@@ -196,17 +205,26 @@ std::optional<Breach> Contracts::breach(std::string_view type, std::string_view 
     }
     const json value = json::parse(payload, nullptr, false);
     if (value.is_discarded()) return wrong("the payload is not JSON");
-    if (too_much_to_check(value, 0))
+    const std::size_t longest = longest_text(value);
+    if (longest > text_max)
         return wrong("it holds a text of more than 16 KiB, or is nested more than 64 deep: too much to check");
-    valijson::ValidationResults results;
-    // It remembers the patterns that it has compiled, and is for one thread.
-    thread_local valijson::Validator validator;
-    try {
-        if (validator.validate(*found->second, JsonAdapter(value), &results)) return std::nullopt;
-    } catch (const std::exception& failed) {
-        return wrong(fmt::format("it could not be checked: {}", failed.what()));
-    }
-    return wrong(told(results));
+    // It remembers the patterns that it has compiled, and is for one thread at a time.
+    thread_local valijson::Validator own_validator;
+    valijson::Validator& validator = own_validator;
+    std::optional<Breach> seen;
+    const auto validate = [&] {
+        valijson::ValidationResults results;
+        try {
+            if (!validator.validate(*found->second, JsonAdapter(value), &results)) seen = wrong(told(results));
+        } catch (const std::exception& failed) {
+            seen = wrong(fmt::format("it could not be checked: {}", failed.what()));
+        }
+    };
+    if (longest <= text_for_any_stack)
+        validate();
+    else if (!on_large_stack(validate))
+        seen = wrong("it could not be checked: there is no thread for it");
+    return seen;
 }
 
 Status Contracts::check(std::string_view type, std::string_view payload, std::string_view headers,

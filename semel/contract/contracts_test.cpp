@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <pthread.h>
+
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
-#include <thread>
 
 namespace semel {
 namespace {
@@ -120,12 +122,38 @@ TEST_F(ContractsTest, AFolderHoldsAtLeastOne) {
     std::filesystem::remove_all(folder);
 }
 
-TEST_F(ContractsTest, TheLongestTextIsCheckedOnTheStackOfAThread) {
+/// Calls it on a thread that has only 1 MiB of stack.
+void on_small_stack(std::function<void()> call) {
+    pthread_attr_t attributes;
+    ASSERT_EQ(pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, std::size_t{1} << 20U), 0);
+    pthread_t thread{};
+    const auto run = [](void* argument) -> void* {
+        (*static_cast<std::function<void()>*>(argument))();
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, run, &call), 0);
+    ASSERT_EQ(pthread_join(thread, nullptr), 0);
+    pthread_attr_destroy(&attributes);
+}
+
+TEST_F(ContractsTest, TheLongestTextIsCheckedWhateverTheStackOfTheCaller) {
     const std::array files{
         Contracts::File{"order.created.v1", R"({"properties":{"id":{"pattern":"^(?:[a-z]|[0-9]|-)*$"}}})"}};
     const auto contracts = Contracts::parse(files).value();
-    const std::string payload = R"({"id":")" + std::string(std::size_t{16} * 1024, 'x') + R"("})";
-    std::jthread([&] { EXPECT_TRUE(contracts.check("order.created", payload)); }).join();
+    const auto payload = [](std::size_t length, char last) {
+        return R"({"id":")" + std::string(length - 1, 'x') + last + R"("})";
+    };
+    on_small_stack([&] {
+        constexpr std::size_t longest = 16 * 1024;
+        for (const std::size_t length : {std::size_t{1}, std::size_t{512}, std::size_t{513}, longest}) {
+            EXPECT_TRUE(contracts.check("order.created", payload(length, 'x'))) << length;
+            const Status wrong = contracts.check("order.created", payload(length, '!'));
+            ASSERT_FALSE(wrong) << length;
+            EXPECT_THAT(wrong.error().message, HasSubstr("pattern")) << length;
+        }
+        EXPECT_THAT(contracts.check("order.created", payload(longest + 1, 'x')).error().message, HasSubstr("16 KiB"));
+    });
 }
 
 }  // namespace
