@@ -121,9 +121,9 @@ std::string shown_version(const json& name) {
     return name.is_number() ? name.dump() : "(not a number)";
 }
 
-/// The validator's patterns take stack for every character, hundreds of bytes each, and its walk for every level.
+/// The validator's patterns take stack for every character, a kilobyte each, and its walk for every level.
 constexpr std::size_t text_max = 16 * 1024;
-constexpr std::size_t text_for_any_stack = 512;
+constexpr std::size_t text_for_any_stack = 128;
 constexpr int depth_max = 64;
 
 /// The longest text in a value, names included; more than `text_max` if it is nested too deep.
