@@ -23,8 +23,8 @@ CREATE TABLE account (id bigint PRIMARY KEY, open boolean NOT NULL);
 INSERT INTO account SELECT n, true FROM generate_series(1, 10000) AS n;
 )";
 
-/// As many and as long as the replies that the Executor stores, and under identities as scattered as digests: neighbours
-/// in the index would spare pgbench what a real lookup costs. `lookup` draws the same numbers.
+/// As many and as long as the replies that the Executor stores, and under identities that are scattered as digests are:
+/// a sequence in the index would spare pgbench what a real lookup costs. `lookup` draws the same numbers.
 constexpr const char* replies_for_pgbench = R"(
 INSERT INTO semel.command_record (identity, fingerprint, state, tenant, caller, operation, key, status, headers, body, expires_at)
 SELECT (n * 461168601842738)::text::bytea, '\x01'::bytea || sha256(n::text::bytea), 'succeeded', 'shop', 'web', 'payment.create',
@@ -217,20 +217,29 @@ Status run(const Settings& settings) {
     }
     Bench bench = SEMEL_TRY(Bench::create(cluster, 8));
     Bench cached = SEMEL_TRY(Bench::create(cluster, 8, ExecutorOptions().cache_bytes));
+    // Only what is looked up: the digests of all those commands would lie between the ones of the replies, and not
+    // between the identities of pgbench, which it can draw as digits only and which are neighbours.
+    SEMEL_TRY(cluster.sql("TRUNCATE semel.command_record CASCADE"));
     SEMEL_TRY(bench.store_replies());
     SEMEL_TRY(cluster.sql(replies_for_pgbench));
+    SEMEL_TRY(cluster.sql("VACUUM ANALYZE semel.command_record"));
     const std::vector<Side> sides{bench.pgbench("pgbench: the lookup alone", lookup()),
                                   bench.replays("Executor: replay of a declared repeat", 2),
-                                  bench.replays("Executor: replay of an undeclared repeat", 1),
                                   bench.pgbench("pgbench: the lookup, a thread per connection", lookup(), 8),
                                   cached.replays("Executor as it comes, with its cache", 1)};
     const std::vector<Series> all = SEMEL_TRY(run_rounds(sides, settings));
     print(all, columns);
     result["comparisons"].push_back(compared("command_replay", all[1], all[0]));
-    result["comparisons"].push_back(compared("command_replay_undeclared", all[2], all[0]));
-    result["comparisons"].push_back(compared("command_replay_like_threads", all[1], all[3]));
-    result["comparisons"].push_back(compared("command_replay_cached", all[4], all[0]));
+    result["comparisons"].push_back(compared("command_replay_like_threads", all[1], all[2]));
+    result["comparisons"].push_back(compared("command_replay_cached", all[3], all[0]));
     keep(all);
+    // Apart from those that only read: each of these writes a row that does not last.
+    const std::vector<Side> writing{bench.pgbench("pgbench: the lookup alone, once more", lookup()),
+                                    bench.replays("Executor: replay of an undeclared repeat", 1)};
+    const std::vector<Series> undeclared = SEMEL_TRY(run_rounds(writing, settings));
+    print(undeclared, columns);
+    result["comparisons"].push_back(compared("command_replay_undeclared", undeclared[1], undeclared[0]));
+    keep(undeclared);
     if (!write(settings, result)) return fail(Fault::unavailable, "the result is lost");
     return {};
 }
