@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstdint>
 #include <fstream>
+#include <locale>
 #include <map>
 #include <regex>
 #include <set>
@@ -84,6 +85,17 @@ std::optional<std::string> wrong_pattern(const json& schema) {
     return std::nullopt;
 }
 
+/// The library fills a table of characters while patterns are compiled, without a lock; so it is filled ahead of all threads.
+void fill_character_table() {
+    static const bool filled = [] {
+        const auto& characters = std::use_facet<std::ctype<char>>(std::locale());
+        char narrowed = 0;
+        characters.narrow(&narrowed, &narrowed + 1, '?', &narrowed);
+        return characters.widen('a') == 'a';
+    }();
+    static_cast<void>(filled);
+}
+
 Error wrong_contract(std::string_view file, std::string_view why) {
     Error error;
     error.fault = Fault::rejected;
@@ -147,6 +159,7 @@ struct Contracts::State {
 };
 
 Result<Contracts> Contracts::parse(std::span<const File> files) {
+    fill_character_table();
     auto state = std::make_shared<State>();
     for (const auto& [name, text] : files) {
         const auto named = parse_contract_name(name);
