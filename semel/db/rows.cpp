@@ -28,7 +28,7 @@ Result<std::string_view> text_of(const Cell& cell, std::string_view wanted) {
 
 }  // namespace
 
-// PostgreSQL sends text, SQLite its storage classes; each type is read from both.
+// PostgreSQL gives most types as text, SQLite its storage classes; each type is read from both.
 
 Result<std::int64_t> Read<std::int64_t>::from(const Cell& cell) {
     if (cell.kind == Cell::Kind::integer) return cell.integer;
