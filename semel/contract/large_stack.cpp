@@ -7,7 +7,7 @@
 namespace semel {
 namespace {
 
-constexpr std::size_t stack_size = std::size_t{64} << 20U;  // Only what is touched takes memory.
+constexpr std::size_t stack_size = std::size_t{256} << 20U;  // Only what is touched takes memory.
 
 void* run(void* work) {
     (*static_cast<const std::function<void()>*>(work))();

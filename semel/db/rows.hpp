@@ -33,7 +33,8 @@ class Row {
 public:
     /// The field as T: bool, std::int64_t, std::int32_t, double, Decimal, std::string, Bytes, Uuid, Timestamp, Json,
     /// std::string_view or BytesView (both valid as long as the Rows), or std::optional of one where NULL may
-    /// occur. A NULL elsewhere, or a value that is not a T, is an Error that names the column.
+    /// occur. A NULL elsewhere, or a value that is not a T (a whole number or a boolean is no text), is an Error that
+    /// names the column.
     template <class T>
     [[nodiscard]] Result<T> get(std::size_t column) const;
     /// By name; an unknown name is a programmer's error.
@@ -54,8 +55,8 @@ private:
 /// What a statement returned: rows by value, independent of the session.
 class Rows {
 public:
-    [[nodiscard]] std::size_t size() const noexcept { return columns_ == 0 ? 0 : fields_.size() / columns_ - 1; }
-    [[nodiscard]] bool empty() const noexcept { return fields_.size() == columns_; }
+    [[nodiscard]] std::size_t size() const noexcept { return empty() ? 0 : fields_.size() / columns_ - 1; }
+    [[nodiscard]] bool empty() const noexcept { return fields_.size() <= columns_; }
     [[nodiscard]] std::size_t column_count() const noexcept { return columns_; }
     /// How many rows the statement inserted, updated or deleted; for SELECT, how many it returned.
     [[nodiscard]] std::int64_t affected() const noexcept { return affected_; }

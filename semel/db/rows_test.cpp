@@ -25,6 +25,14 @@ TEST(Rows, AreEmptyUntilFilled) {
     EXPECT_TRUE(rows.empty());
     EXPECT_EQ(rows.size(), 0U);
     EXPECT_FALSE(rows.scalar<std::int64_t>());
+    const Rows named = with_columns({"a", "b"});
+    EXPECT_TRUE(named.empty());
+    EXPECT_EQ(named.size(), 0U);
+    Rows from = text_row({"a"}, {"1"});
+    const Rows into = std::move(from);
+    EXPECT_EQ(into.size(), 1U);
+    EXPECT_TRUE(from.empty());  // NOLINT(bugprone-use-after-move)
+    EXPECT_EQ(from.size(), 0U);
 }
 
 TEST(Rows, ReadEveryTypeFromText) {

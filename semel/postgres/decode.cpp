@@ -76,7 +76,7 @@ void add_binary(Rows& rows, Oid type, std::string_view bytes) {
         case json_oid:
         case varchar_oid: return rows.add_text(bytes);
         case uuid_oid: return rows.add_text(uuid_from(bytes).text());
-        default: return rows.add_blob(std::as_bytes(std::span(bytes)));
+        default: SEMEL_ASSERT(type == bytea_oid); return rows.add_blob(std::as_bytes(std::span(bytes)));
     }
 }
 
@@ -95,7 +95,7 @@ void add_text(Rows& rows, Oid type, std::string_view text) {
     }
 }
 
-/// About how much names and fields take once they are read; at most a little more than needed, so that nothing grows.
+/// About how much names and fields take once they are read.
 std::size_t bytes_in(const PGresult* result, int columns, int count) noexcept {
     constexpr int name_bytes = 24;  // Of most.
     auto total = static_cast<std::size_t>(columns * name_bytes);

@@ -72,7 +72,15 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
             const std::string_view tag = PQcmdStatus(const_cast<PGresult*>(result));
             turn.ended_inside = turn.ended_inside || tag == "COMMIT" || tag == "PREPARE TRANSACTION";
         }
-        if (item.step == Step::awaited)
+        if (item.step == Step::awaited && PQbinaryTuples(result) == 1 && !readable_in_binary(result)) {
+            // A pooler that prepares by itself has prepared it anew, over a table that was altered.
+            pipeline_.prepare_again(item);
+            turn.error_is_final = true;
+            turn.error = Error{.fault = Fault::conflict,
+                               .message = "a table was altered under a prepared statement, which is prepared again",
+                               .native = {},
+                               .cause = {}};
+        } else if (item.step == Step::awaited)
             turn.rows = rows_from(result);
         else if (item.step == Step::mark)
             take_mark(result);

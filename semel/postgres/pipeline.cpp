@@ -5,6 +5,8 @@
 
 #include <libpq-fe.h>
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,10 +15,13 @@ namespace semel::postgres {
 namespace {
 
 /// What the names of one session's statements begin with: letters and digits, so that DEALLOCATE takes them unquoted.
+/// Asked of the system, so that processes that were forked from one do not draw the same.
 std::string prefix_of_a_session() {
     constexpr std::uint64_t eight_digits = 2'821'109'907'456;  // 36 to the power of 8.
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) number = system_random().next();
     char digits[8];
-    const auto end = std::to_chars(digits, digits + sizeof digits, system_random().below(eight_digits), 36).ptr;
+    const auto end = std::to_chars(digits, digits + sizeof digits, number % eight_digits, 36).ptr;
     std::string prefix = "semel_";
     return prefix.append(digits, end).append("_");
 }
