@@ -4,6 +4,7 @@
 #include "bench/harness.hpp"
 #include "bench/pgbench.hpp"
 #include "bench/server_costs.hpp"
+#include "bench/three_posted.hpp"
 #include "semel/db/transact.hpp"
 #include "semel/postgres/open.hpp"
 #include "semel/testing/postgres_cluster.hpp"
@@ -14,14 +15,6 @@ namespace semel::bench {
 namespace {
 
 constexpr int connections = 8;
-constexpr std::int64_t accounts = 10'000;
-
-constexpr const char* schema = R"(
-CREATE TABLE payment (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account bigint NOT NULL, amount bigint NOT NULL);
-CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL) WITH (fillfactor = 50);
-CREATE TABLE entry (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account bigint NOT NULL, amount bigint NOT NULL, kind text NOT NULL);
-INSERT INTO account SELECT n, 0 FROM generate_series(1, 10000) AS n;
-)";
 
 // The variables are bigint on both sides; pgbench draws them as the threads here do.
 constexpr std::string_view three_statements_sent_one_by_one = R"(
@@ -31,29 +24,6 @@ BEGIN;
 INSERT INTO payment (account, amount) VALUES (:account, :amount);
 COMMIT;
 )";
-
-// pgbench 15 prepares at the first statement and cannot do so inside a pipeline, hence the one that
-// every connection sends once ahead of all.
-constexpr std::string_view two_pipelines = R"(
-\set account random(1, 10000)
-\set amount random(1, 1000)
-\if :first
-SELECT 1;
-\endif
-\set first 0
-\startpipeline
-BEGIN;
-INSERT INTO payment (account, amount) VALUES (:account, :amount);
-UPDATE account SET balance = balance + :amount WHERE id = :account;
-INSERT INTO entry (account, amount, kind) VALUES (:account, :amount, 'payment');
-SELECT pg_current_xact_id();
-\endpipeline
-\startpipeline
-COMMIT;
-\endpipeline
-)";
-
-Sql insert_payment() { return "INSERT INTO payment (account, amount) VALUES ($1, $2)"; }
 
 Status one_posted(Transaction& tx, std::int64_t account, std::int64_t amount) {
     tx.post(insert_payment(), account, amount);
@@ -65,20 +35,13 @@ Status one_executed(Transaction& tx, std::int64_t account, std::int64_t amount) 
     return {};
 }
 
-Status three_posted(Transaction& tx, std::int64_t account, std::int64_t amount) {
-    tx.post(insert_payment(), account, amount);
-    tx.post("UPDATE account SET balance = balance + $2 WHERE id = $1", account, amount);
-    tx.post("INSERT INTO entry (account, amount, kind) VALUES ($1, $2, 'payment')", account, amount);
-    return {};
-}
-
 class Bench {
 public:
     static Result<Bench> create() {
         // No vacuum and no checkpoint may fall into one side's time and not into the other's.
         auto cluster = SEMEL_TRY(testing::PostgresCluster::start(
             {.durable = true, .settings = {"autovacuum=off", "checkpoint_timeout=1h", "max_wal_size=8GB"}}));
-        SEMEL_TRY(cluster.sql(schema));
+        SEMEL_TRY(cluster.sql(payments_schema));
         SEMEL_TRY(cluster.sql("VACUUM ANALYZE account"));
         auto connector = SEMEL_TRY(postgres::connector({.connection = cluster.url()}));
         DatabaseOptions options;
@@ -158,11 +121,13 @@ Status run(const Settings& settings) {
     const std::vector<Side> threes{
         bench.pgbench("pgbench: two pipelines, three statements", two_pipelines),
         bench.semel("transact: three statements posted", three_posted),
-        bench.pgbench("pgbench: the same, a thread per connection", two_pipelines, connections)};
+        bench.pgbench("pgbench: the same, a thread per connection", two_pipelines, connections),
+        bench.pgbench("pgbench: the same, one thread, as it comes", two_pipelines, 1)};
     const std::vector<Series> three = SEMEL_TRY(run_rounds(threes, settings));
     print(three, columns);
     result["comparisons"].push_back(compared("transact_three_posted", three[1], three[0]));
     result["comparisons"].push_back(compared("transact_three_posted_like_threads", three[1], three[2]));
+    result["comparisons"].push_back(compared("transact_three_posted_one_thread", three[1], three[3]));
     keep(three);
     if (!write(settings, result)) return fail(Fault::unavailable, "the result is lost");
     return {};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -154,6 +156,27 @@ TEST_F(ContractsTest, TheLongestTextIsCheckedWhateverTheStackOfTheCaller) {
         }
         EXPECT_THAT(contracts.check("order.created", payload(longest + 1, 'x')).error().message, HasSubstr("16 KiB"));
     });
+}
+
+/// Leaves this process as much address space as it has and a little more: too little for a large stack.
+void take_address_space() {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20U);
+    const rlimit limit{.rlim_cur = most, .rlim_max = most};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+TEST_F(ContractsTest, AGoodEventIsNotCalledWrongForWantOfAThread) {
+    const auto checked_by_the_last = [] {
+        const std::array files{Contracts::File{"order.created.v1", R"({"properties":{"id":{"pattern":"^x*$"}}})"}};
+        const auto contracts = Contracts::parse(files).value();
+        const std::string good = R"({"id":")" + std::string(500, 'x') + R"("})";
+        const std::string wrong = R"({"id":")" + std::string(500, 'y') + R"("})";
+        take_address_space();
+        std::_Exit(contracts.check("order.created", good) && !contracts.check("order.created", wrong) ? 0 : 1);
+    };
+    EXPECT_EXIT(checked_by_the_last(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -145,6 +145,37 @@ TEST(AnswerToAStatement, ThatAPoolerMadeUpSettlesNothingOnceCommitIsOnItsWay) {
     EXPECT_EQ(marked.session->state(), SessionState::closed);
 }
 
+// A pooler that prepares by itself prepares a statement anew on another server, and says nothing of it: a column may have
+// another type by then, whose binary form must not be taken for a text.
+TEST(AnswerToAStatement, WithAnotherTypeInBinaryIsAskedForAgainAndNeverMisread) {
+    constexpr std::uint32_t numeric = 1700;
+    bool altered = false;
+    ScriptedServer server([&altered](const std::string& sql) {
+        if (!sql.starts_with("SELECT price")) return ScriptedServer::usual(sql);
+        ScriptedAnswer answer = tag("SELECT 1");
+        answer.row = {"12.50"};
+        if (altered) answer.type = numeric;
+        return answer;
+    });
+    const auto session = open(server);
+    ASSERT_TRUE(session) << session.error().describe();
+    const auto price = [&]() -> Result<std::string> {
+        Transaction tx(**session, {}, soon());
+        Rows rows = SEMEL_TRY(tx.execute("SELECT price FROM item"));
+        return rows.scalar<std::string>();
+    };
+    EXPECT_EQ(price().value(), "12.50") << "in text, to see of which type it is";
+    ASSERT_TRUE((*session)->reset(soon()));
+    EXPECT_EQ(price().value(), "12.50") << "in binary";
+    ASSERT_TRUE((*session)->reset(soon()));
+    altered = true;
+    const auto misread = price();
+    ASSERT_FALSE(misread);
+    EXPECT_EQ(misread.error().fault, Fault::conflict) << misread.error().describe();
+    ASSERT_TRUE((*session)->reset(soon()));
+    EXPECT_EQ(price().value(), "12.50") << "as a rerun does, in text again";
+}
+
 TEST(AnswerToAConnection, HasItsName) {
     struct Case {
         std::string code, words;

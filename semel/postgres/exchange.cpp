@@ -11,13 +11,12 @@
 namespace semel::postgres {
 namespace {
 
-/// Whether the failure is about the name that we gave the statement, not about what it does.
-bool about_our_name(const Item& item, const PGresult* result) {
+/// Whether the failure is about a name that we gave a statement, not about what it does.
+bool about_our_name(const Pipeline& pipeline, const PGresult* result) {
     const std::string_view code = sqlstate_of(result);
     if (code != "26000" && code != "42P05") return false;
     const char* text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    return item.entry != nullptr && !item.entry->name.empty() && text != nullptr &&
-           std::string_view(text).find(item.entry->name) != std::string_view::npos;
+    return text != nullptr && std::string_view(text).find(pipeline.prefix_of_names()) != std::string_view::npos;
 }
 
 /// Whether a table was altered under a prepared statement in a way that changes its columns.
@@ -90,16 +89,17 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
             limits_in_force_ = limits_queued_;
         return;
     }
-    if (turn.error || status == PGRES_PIPELINE_ABORTED || (item.step == Step::housekeeping && is_plain_error(result)))
-        return;
+    if (status == PGRES_PIPELINE_ABORTED || (item.step == Step::housekeeping && is_plain_error(result))) return;
+    if (turn.error && !turn.error_is_ahead) return;
     if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) {
         // An error of an earlier statement is an answer only if the server itself gave it and goes on.
         turn.error_is_final = is_plain_error(result);
         const bool doubtful = pipeline_.commit_sent() && (item.step == Step::commit || !turn.error_is_final);
         turn.error = failed(item, result, doubtful ? Phase::commit : Phase::transaction);
-        // The limits of a session have a segment of their own: COMMIT behind it is carried out all the same.
-        if (pipeline_.commit_sent() && item.step == Step::limits && direct_ && !borrowed_)
-            turn.error->fault = Fault::unknown;
+        // The limits of a session have a segment of their own: COMMIT behind it is carried out all the same, unless
+        // something of the transaction fails too.
+        turn.error_is_ahead = item.step == Step::limits && direct_ && !borrowed_;
+        if (pipeline_.commit_sent() && turn.error_is_ahead) turn.error->fault = Fault::unknown;
         return;
     }
     // The server finishes COPY TO STDOUT and goes on to a COMMIT behind it.
@@ -111,7 +111,7 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
 
 Error PostgresSession::failed(const Item& item, const PGresult* result, Phase phase) {
     Error error = error_from(result, phase);
-    if (about_our_name(item, result)) {
+    if (about_our_name(pipeline_, result)) {
         pipeline_.stop_using_names();
         error.fault = Fault::conflict;
         error.message =

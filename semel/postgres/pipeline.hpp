@@ -51,6 +51,8 @@ public:
     /// Whether statements are prepared under names from now on.
     void use_names(bool names) noexcept { names_ = names; }
     [[nodiscard]] bool uses_names() const noexcept { return names_; }
+    /// What all of them begin with, and no other session's.
+    [[nodiscard]] std::string_view prefix_of_names() const noexcept { return cache_.prefix(); }
     /// The server does not keep our names: none from now on.
     void stop_using_names() noexcept;
     /// The statement needs preparing afresh.

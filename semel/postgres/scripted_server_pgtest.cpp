@@ -47,11 +47,11 @@ bool read_body(int socket, std::string& body) {
     return read_exactly(socket, body.data(), body.size());
 }
 
-std::string row_description(std::size_t columns) {
+std::string row_description(std::size_t columns, std::uint32_t type, bool binary) {
     std::string body = short_number(columns);
     for (std::size_t i = 0; i < columns; ++i)
-        body += text("c" + std::to_string(i)) + number(0) + short_number(0) + number(25) + short_number(0xffff) +
-                number(0xffffffffU) + short_number(0);
+        body += text("c" + std::to_string(i)) + number(0) + short_number(0) + number(type) + short_number(0xffff) +
+                number(0xffffffffU) + short_number(binary ? 1 : 0);
     return message('T', body);
 }
 std::string data_row(const std::vector<std::string>& row) {
@@ -168,10 +168,13 @@ bool ScriptedServer::answer(int socket, char type, std::string_view body) {
         const std::size_t portal = std::strlen(body.data());
         current_ = prepared_[std::string(body.data() + portal + 1)];
         current_answer_ = script_(current_);
+        binary_ = body.back() == 1;  // The form that the answer is wanted in comes last.
         return send_all(socket, message('2', ""));
     }
     const ScriptedAnswer& reply = current_answer_;
-    if (type == 'D') return send_all(socket, reply.row.empty() ? message('n', "") : row_description(reply.row.size()));
+    if (type == 'D')
+        return send_all(socket,
+                        reply.row.empty() ? message('n', "") : row_description(reply.row.size(), reply.type, binary_));
     if (type != 'E') return true;
     {
         const std::lock_guard lock(mutex_);

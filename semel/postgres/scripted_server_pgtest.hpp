@@ -16,6 +16,7 @@ namespace semel::postgres {
 /// What the scripted server answers to one statement.
 struct ScriptedAnswer {
     std::vector<std::string> row;  ///< Of the single row; none without columns.
+    std::uint32_t type = 25;       ///< Of its columns, by PostgreSQL's number: text.
     std::string tag = "INSERT 0 1";
     std::string warning;     ///< Sent as a WARNING before the tag.
     std::string error_code;  ///< Instead of the tag.
@@ -60,6 +61,7 @@ private:
     std::map<std::string, std::string, std::less<>> prepared_;
     std::string current_;
     ScriptedAnswer current_answer_;
+    bool binary_ = false;
     char status_ = 'I';
     bool skipping_ = false;
     std::jthread thread_;

@@ -53,12 +53,19 @@ Status PostgresSession::begin(const TransactionOptions& options, Deadline deadli
 void PostgresSession::queue_limits(Deadline deadline) {
     const Limits limits = limits_of(transaction_, options_, deadline, clock_->now(), direct_ && !borrowed_);
     if (!direct_ || borrowed_) {
-        pipeline_.add_plain(Step::begin, begin_text(transaction_, false));
+        queue_begin(begin_text(transaction_, false));
         limits.add_to(pipeline_, Limits::Reach::transaction);
         return;
     }
     queue_session_limits(limits);
-    pipeline_.add_plain(Step::begin, begin_text(transaction_, read_committed_by_default_));
+    queue_begin(begin_text(transaction_, read_committed_by_default_));
+}
+
+void PostgresSession::queue_begin(const char* sql) {
+    // Under a name where there are names. If the name is lost, the server skips the rest of the segment with its COMMIT,
+    // and no further segment goes out before this one was answered from inside the transaction.
+    const Status added = pipeline_.add(Step::begin, sql, {});
+    SEMEL_ASSERT(added);
 }
 
 void PostgresSession::queue_session_limits(const Limits& limits) {

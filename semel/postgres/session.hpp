@@ -66,8 +66,9 @@ private:
     /// What came back from one flush.
     struct Turn {
         Rows rows;
-        std::optional<Error> error;   ///< The first.
+        std::optional<Error> error;   ///< The first; one of the transaction rather than one ahead of it.
         bool error_is_final = false;  ///< The server answered it and goes on listening.
+        bool error_is_ahead = false;  ///< It came in a segment ahead of BEGIN: the transaction runs all the same.
         std::string commit_tag;
         bool ended_inside = false;  ///< A statement of the caller's committed.
     };
@@ -86,6 +87,7 @@ private:
     [[nodiscard]] Status queue(Step step, const Statement& statement);
     [[nodiscard]] std::string_view expecting(const Statement& statement);
     void queue_limits(Deadline deadline);
+    void queue_begin(const char* sql);
     void queue_session_limits(const Limits& limits);
     void queue_mark();
     [[nodiscard]] bool wants_mark() const noexcept;

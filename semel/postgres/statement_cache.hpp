@@ -52,6 +52,7 @@ public:
     [[nodiscard]] std::vector<std::string> take_dropped();
     [[nodiscard]] bool has_dropped() const noexcept { return !dropped_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+    [[nodiscard]] std::string_view prefix() const noexcept { return prefix_; }
 
 private:
     std::size_t limit_;
