@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
     }
     std::uint64_t count = 0;
     const std::string_view number = argc == 3 ? argv[2] : "";
-    if (number.empty() || std::from_chars(number.begin(), number.end(), count).ptr != number.end()) {
+    const auto read = std::from_chars(number.begin(), number.end(), count);
+    if (number.empty() || read.ptr != number.end() || read.ec != std::errc()) {
         std::fprintf(stderr, "usage: %s ADDRESS COUNT | --schema | --script\n", argv[0]);
         return 2;
     }

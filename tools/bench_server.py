@@ -11,48 +11,60 @@ import tempfile
 import time
 from pathlib import Path
 
-TRANSACTIONS = 500
-OWN_PROCESSES = 4  # Checkpointer, background writer, log writer, logical replication; autovacuum is off.
+WARM_UP = 10_000  # Until the pages of the accounts are full, and cleared out by whoever comes.
+FEW, MANY = 1_000, 4_000
 PATIENCE = 120  # Seconds, for anything that a server under callgrind has to do.
 
 
 def server_instructions(programs: Path) -> dict[str, float]:
     """Of three posted statements with their mark and COMMIT, as Semel and as pgbench send them."""
     with server(programs) as counted:
-        semel = counted.each(lambda count: [programs / "transact_instructions", counted.address, count])
-        pgbench = counted.each(lambda count: [counted.binaries / "pgbench", "-n", "-M", "prepared", "-t", count, "-D", "first=1", "-f", counted.script, *counted.where, "postgres"])
-    return {"server_instructions": semel, "server_instructions_ratio": semel / pgbench}
+        def semel(count: int) -> int:
+            return counted.cost_of([programs / "transact_instructions", counted.address, count])
+
+        def pgbench(count: int) -> int:
+            return counted.cost_of([counted.binaries / "pgbench", "-n", "-M", "prepared", "-t", count, "-D", "first=1", "-f", counted.script, *counted.where, "postgres"])
+
+        pgbench(WARM_UP)
+        # What a session's beginning costs cancels out. Each side comes first once, since the tables grow.
+        few = [semel(FEW), pgbench(FEW)]
+        many = [pgbench(MANY), semel(MANY)][::-1]
+        each = [(later - earlier) / (MANY - FEW) for earlier, later in zip(few, many)]
+    return {"server_instructions": each[0], "server_instructions_ratio": each[0] / each[1]}
 
 
 class CountedServer:
     def __init__(self, folder: Path, port: int, binaries: Path) -> None:
         self.folder, self.binaries = folder, binaries
-        self.process: subprocess.Popen | None = None
+        self.children: Path | None = None  # Where the kernel tells the server's processes.
+        self.own_processes = 0  # Of them while there is no session.
         self.where = ["-h", "127.0.0.1", "-p", port, "-U", "postgres"]
         self.address = f"host=127.0.0.1 port={port} user=postgres dbname=postgres"
         self.script = folder / "script.sql"
-
-    def each(self, client) -> float:
-        """What the client's sessions cost per transaction: their beginning cancels out between two runs."""
-        few, many = (self.cost_of(client(count)) for count in (TRANSACTIONS, 2 * TRANSACTIONS))
-        return (many - few) / TRANSACTIONS
 
     def cost_of(self, argv: list) -> int:
         """Of all sessions of the client. Their processes write their counts before they end."""
         self.await_end_of_sessions()
         before = set(self.folder.glob("out.*"))
-        subprocess.run([str(word) for word in argv], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+        spoken([*argv])
         self.await_end_of_sessions()
         return sum(self.total_of(out) for out in set(self.folder.glob("out.*")) - before)
 
     def await_end_of_sessions(self) -> None:
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        awaited(lambda: len(children.read_text().split()) <= OWN_PROCESSES, "a session does not end")
+        awaited(lambda: len(self.children.read_text().split()) <= self.own_processes, "a session does not end")
 
     @staticmethod
     def total_of(out: Path) -> int:
         total = re.search(r"^(?:totals|summary): (\d+)", out.read_text(), re.MULTILINE)
         return int(total[1]) if total else sys.exit(f"bench: callgrind wrote no total into {out.name}")
+
+
+def spoken(argv: list, **more) -> str:
+    """What the program prints. If it fails, what it says goes out."""
+    done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, timeout=PATIENCE, **more)
+    if done.returncode != 0:
+        sys.exit(f"bench: {Path(argv[0]).name} failed with exit code {done.returncode}\n{done.stderr}{done.stdout}")
+    return done.stdout
 
 
 def awaited(look, complaint: str):
@@ -67,7 +79,10 @@ def awaited(look, complaint: str):
 @contextlib.contextmanager
 def server(programs: Path):
     """A cluster of its own on loopback, with the tables of the transaction. As root it runs as the user postgres."""
-    binaries = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    if not installed:
+        sys.exit("bench: no PostgreSQL server in /usr/lib/postgresql; `make setup` brings one")
+    binaries = installed[-1]
     user = {"user": "postgres", "group": pwd.getpwnam("postgres").pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -76,16 +91,24 @@ def server(programs: Path):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         counted = CountedServer(folder, port, binaries)
-        counted.script.write_text(subprocess.run([programs / "transact_instructions", "--script"], check=True, capture_output=True, text=True).stdout)
-        subprocess.run([binaries / "initdb", "-D", folder / "data", "-A", "trust", "-U", "postgres"], check=True, stdout=subprocess.DEVNULL, cwd=folder, **user)
-        settings = [word for setting in (f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", "autovacuum=off", "checkpoint_timeout=1h", "fsync=off") for word in ("-c", setting)]
+        counted.script.write_text(spoken([programs / "transact_instructions", "--script"]))
+        spoken([binaries / "initdb", "-D", folder / "data", "-A", "trust", "-U", "postgres"], cwd=folder, **user)
+        settings = [word for setting in (f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", "autovacuum=off", "checkpoint_timeout=1h", "fsync=off", "lc_messages=C") for word in ("-c", setting)]
         valgrind = ["valgrind", "--quiet", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/out.%p"]
-        counted.process = process = subprocess.Popen([*valgrind, binaries / "postgres", "-D", folder / "data", *settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **user)
+        log = folder / "log"
+        with log.open("w") as words:
+            process = subprocess.Popen([*valgrind, binaries / "postgres", "-D", folder / "data", *settings], stdout=words, stderr=words, cwd=folder, **user)
+        counted.children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         try:
-            ready = [str(word) for word in (binaries / "pg_isready", "-q", *counted.where)]
-            awaited(lambda: subprocess.run(ready).returncode == 0, "the server under callgrind did not start")
-            schema = subprocess.run([programs / "transact_instructions", "--schema"], check=True, capture_output=True, text=True).stdout
-            subprocess.run([str(word) for word in (binaries / "psql", "-q", *counted.where, "postgres")], input=schema, text=True, check=True, timeout=PATIENCE)
+            def ready() -> bool:
+                if process.poll() is not None:
+                    sys.exit(f"bench: the server under callgrind ended with exit code {process.returncode}\n{log.read_text()}")
+                return "ready to accept connections" in log.read_text()
+
+            awaited(ready, "the server under callgrind did not start")
+            time.sleep(1)  # The last of its own processes starts behind that line.
+            counted.own_processes = len(counted.children.read_text().split())
+            spoken([binaries / "psql", "-q", "-v", "ON_ERROR_STOP=1", *counted.where, "postgres"], input=spoken([programs / "transact_instructions", "--schema"]) + "VACUUM ANALYZE account;")
             yield counted
         finally:
             process.terminate()

@@ -126,6 +126,46 @@ TEST(AnswerToBegin, ThatBeganNothingStopsCommitFromBeingSent) {
     EXPECT_FALSE(trial.saw_commit());
 }
 
+TEST(AnswerToBegin, ThatBeganNothingIsUnknownEvenIfCommitIsAnsweredWithoutAWarning) {
+    Trial trial("BEGIN", tag("SELECT 0"));
+    const auto outcome = trial.run(false);
+    ASSERT_TRUE(outcome.unknown());
+    EXPECT_EQ(outcome.error().fault, Fault::broken);
+    EXPECT_EQ(trial.session->state(), SessionState::closed);
+}
+
+TEST(AnswerToLimits, ThatIsAnErrorLeavesCommitInDoubtUntilTheyAreInForce) {
+    Trial trial("SELECT set_config", error("57014"));
+    const auto outcome = trial.run(false);
+    ASSERT_TRUE(outcome.unknown()) << "COMMIT may not wait until it is durable";
+    EXPECT_TRUE(trial.saw_commit());
+    EXPECT_EQ(outcome.error().cause.code, "57014");
+    Trial marked("SELECT set_config", error("57014"));
+    EXPECT_TRUE(marked.run(true).not_committed());
+    EXPECT_FALSE(marked.saw_commit());
+}
+
+TEST(AnswerToLimits, ThatEndsTheConnectionKeepsItsName) {
+    Trial trial("SELECT set_config", error("57P01", "FATAL"));
+    const auto outcome = trial.run(true);
+    ASSERT_TRUE(outcome.not_committed());
+    EXPECT_EQ(outcome.error().cause.code, "57P01") << outcome.error().describe();
+    EXPECT_EQ(outcome.error().fault, Fault::unavailable);
+}
+
+TEST(AnswerToAnyStatement, ThatANameIsUnknownIsAConflictUnlessItIsMadeUp) {
+    for (const std::string step : {"BEGIN", "SELECT set_config", "SELECT pg_current_xact_id", "COMMIT"}) {
+        Trial trial(step, error("26000"));
+        const auto outcome = trial.run(true);
+        ASSERT_TRUE(outcome.not_committed()) << step;
+        EXPECT_EQ(outcome.error().fault, Fault::conflict) << step << ": a pooler may have renamed it";
+    }
+    Trial of_the_caller("INSERT", error("26000"));
+    EXPECT_EQ(of_the_caller.run(true).error().fault, Fault::rejected);
+    Trial made_up("BEGIN", error("26000", "FATAL", false));
+    EXPECT_TRUE(made_up.run(false).unknown()) << "COMMIT may have reached a server";
+}
+
 TEST(AnswerToBegin, ThatIsAnErrorSkipsEverythingBehindIt) {
     for (const bool marked : {true, false}) {
         Trial trial("BEGIN", error("26000"));

@@ -74,7 +74,19 @@ Outcome<> PostgresSession::send_commit(Deadline deadline, bool just_answered) {
 }
 
 Outcome<> PostgresSession::commit_outcome(Wait wait, Turn& turn, Deadline deadline) {
+    if (turn.ran_outside) return Unknown{give_up(wait, turn, deadline)};
     const bool warned = pipeline_.warnings_of_last_step() > 0;
+    if (turn.commit_tag == "COMMIT" && turn.error_is_ahead && !limits_in_force_) {
+        Error error = not_answered(
+            "COMMIT was answered, but the server had refused the session's settings: whether it waits until a "
+            "commit is durable is not known",
+            Timeout::none);
+        error.native = turn.error->native;
+        error.cause = turn.error->cause;
+        in_doubt_ = true;
+        close();
+        return Unknown{std::move(error)};
+    }
     if (turn.commit_tag == "COMMIT" && !warned) {
         // The tag is the promise; a connection that breaks behind it changes nothing.
         ended();

@@ -198,6 +198,21 @@ TEST_F(Commit, OfATransactionThatAStatementEndedIsRefused) {
     EXPECT_FALSE(session->mark().taken) << "the mark would name another transaction";
 }
 
+TEST_F(Commit, OfATransactionThatAStatementEndedBeforeAnotherFailedIsUnknown) {
+    for (const bool marked : {false, true}) {
+        auto session = open();
+        sql("TRUNCATE item");
+        Transaction tx(*session, {.marked = marked}, soon());
+        tx.post("INSERT INTO item VALUES (1)");
+        tx.post("COMMIT");
+        tx.post("INSERT INTO item VALUES (1)");
+        const auto outcome = std::move(tx).commit();
+        EXPECT_EQ(items(), "1");
+        ASSERT_TRUE(outcome.unknown()) << "part of it is there for good: " << told(outcome);
+        EXPECT_EQ(outcome.error().fault, Fault::broken);
+    }
+}
+
 TEST_F(Commit, OfATransactionThatAStatementChainedIsUnknown) {
     auto session = open();
     Transaction tx(*session, {}, soon());

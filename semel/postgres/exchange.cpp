@@ -11,12 +11,14 @@
 namespace semel::postgres {
 namespace {
 
-/// Whether the failure is about a name that we gave a statement, not about what it does.
-bool about_our_name(const Pipeline& pipeline, const PGresult* result) {
+/// Whether the failure is about the name that we gave the statement, not about what it does.
+bool about_our_name(const Item& item, std::string_view prefix_of_names, const PGresult* result) {
     const std::string_view code = sqlstate_of(result);
-    if (code != "26000" && code != "42P05") return false;
+    if (!item.named || !is_plain_error(result) || (code != "26000" && code != "42P05")) return false;
+    // A statement of the caller's may deal with names of its own, ours do not; and a pooler may have renamed them.
+    if (item.step != Step::statement && item.step != Step::awaited) return true;
     const char* text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    return text != nullptr && std::string_view(text).find(pipeline.prefix_of_names()) != std::string_view::npos;
+    return text != nullptr && std::string_view(text).find(prefix_of_names) != std::string_view::npos;
 }
 
 /// Whether a table was altered under a prepared statement in a way that changes its columns.
@@ -52,7 +54,7 @@ Result<Rows> PostgresSession::send_and_wait(Deadline deadline) {
     posted_ = false;
     const bool in_transaction =
         state_ != SessionState::closed && PQtransactionStatus(pipeline_.wire().connection()) == PQTRANS_INTRANS;
-    if (wait == Wait::ready && !turn.error && in_transaction && !turn.ended_inside) {
+    if (wait == Wait::ready && !turn.error && in_transaction && !turn.ran_outside) {
         begun_ = true;
         return std::move(turn.rows);
     }
@@ -67,10 +69,11 @@ Wait PostgresSession::exchange(Turn& turn, Deadline deadline) {
 void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn) {
     const ExecStatusType status = PQresultStatus(result);
     if (succeeded(result)) {
-        if (item.step == Step::awaited || item.step == Step::statement) {
-            const std::string_view tag = PQcmdStatus(const_cast<PGresult*>(result));
-            turn.ended_inside = turn.ended_inside || tag == "COMMIT" || tag == "PREPARE TRANSACTION";
-        }
+        const std::string_view tag = PQcmdStatus(const_cast<PGresult*>(result));
+        if (item.step == Step::begin && tag != "BEGIN") turn.ran_outside = true;
+        if ((item.step == Step::awaited || item.step == Step::statement) &&
+            (tag == "COMMIT" || tag == "PREPARE TRANSACTION"))
+            turn.ran_outside = true;
         if (item.step == Step::awaited && PQbinaryTuples(result) == 1 && !readable_in_binary(result)) {
             // A pooler that prepares by itself has prepared it anew, over a table that was altered.
             pipeline_.prepare_again(item);
@@ -84,7 +87,7 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
         else if (item.step == Step::mark)
             take_mark(result);
         else if (item.step == Step::commit)
-            turn.commit_tag = PQcmdStatus(const_cast<PGresult*>(result));
+            turn.commit_tag = tag;
         else if (item.step == Step::limits)
             limits_in_force_ = limits_queued_;
         return;
@@ -98,8 +101,9 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
         turn.error = failed(item, result, doubtful ? Phase::commit : Phase::transaction);
         // The limits of a session have a segment of their own: COMMIT behind it is carried out all the same, unless
         // something of the transaction fails too.
-        turn.error_is_ahead = item.step == Step::limits && direct_ && !borrowed_;
-        if (pipeline_.commit_sent() && turn.error_is_ahead) turn.error->fault = Fault::unknown;
+        turn.error_is_ahead = turn.error_is_final && item.step == Step::limits && direct_ && !borrowed_;
+        if (pipeline_.commit_sent() && (turn.error_is_ahead || item.step == Step::sync))
+            turn.error->fault = Fault::unknown;
         return;
     }
     // The server finishes COPY TO STDOUT and goes on to a COMMIT behind it.
@@ -111,12 +115,12 @@ void PostgresSession::take(const Item& item, const PGresult* result, Turn& turn)
 
 Error PostgresSession::failed(const Item& item, const PGresult* result, Phase phase) {
     Error error = error_from(result, phase);
-    if (about_our_name(pipeline_, result)) {
+    if (about_our_name(item, pipeline_.prefix_of_names(), result)) {
         pipeline_.stop_using_names();
         error.fault = Fault::conflict;
         error.message =
             "a prepared statement was lost on the way to the server; from now on none is used on this session";
-    } else if (pipeline_.uses_names() && item.entry != nullptr && about_changed_columns(result)) {
+    } else if (item.named && about_changed_columns(result)) {
         pipeline_.prepare_again(item);
         error.fault = Fault::conflict;
         error.message = "a table was altered under a prepared statement, which is prepared again";
@@ -150,7 +154,14 @@ Mark PostgresSession::mark() const {
 
 Error PostgresSession::give_up(Wait wait, Turn& turn, Deadline deadline) {
     Error error;
-    if (wait == Wait::deadline) {
+    if (turn.ran_outside || (wait == Wait::ready && !turn.error)) {
+        error.fault = Fault::broken;
+        error.message = "a statement ended the transaction by itself; what it did cannot be undone";
+        error.cause.hint = "leave BEGIN, COMMIT and ROLLBACK to the transaction";
+        in_doubt_ = true;  // Part of it may be durable, and the mark is not its own.
+        mark_ = {};
+        close();
+    } else if (wait == Wait::deadline) {
         pipeline_.wire().cancel();
         error.fault = Fault::rejected;
         error.message =
@@ -165,16 +176,9 @@ Error PostgresSession::give_up(Wait wait, Turn& turn, Deadline deadline) {
         if (error.cause.timeout == Timeout::statement && deadline.passed(clock_->now()))
             error.cause.timeout = Timeout::total;
         if (state_ != SessionState::closed) state_ = SessionState::failed;
-    } else if (wait == Wait::lost) {
+    } else {
         const Wire& wire = pipeline_.wire();
         error = error_from_code(wire.fatal_code(), wire.last_words(), Phase::transaction);
-        close();
-    } else {
-        error.fault = Fault::broken;
-        error.message = "a statement ended the transaction by itself; what it did cannot be undone";
-        error.cause.hint = "leave BEGIN, COMMIT and ROLLBACK to the transaction";
-        in_doubt_ = true;  // Part of it may be durable, and the mark is not its own.
-        mark_ = {};
         close();
     }
     first_failure_ = fail(Error(error));

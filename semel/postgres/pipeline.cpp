@@ -126,6 +126,7 @@ bool Pipeline::send(Item& item) {
     StatementCache::Entry& entry = *item.entry;
     const Arguments arguments = arena_.arguments(item.parameters);
     if (!names_) return wire_.send(entry.text.c_str(), arguments);
+    item.named = true;
     if (entry.state == StatementCache::State::unprepared) {
         cache_.start_preparing(entry);
         item.parse_sent = true;
@@ -161,8 +162,10 @@ Wait Pipeline::receive_parse(const Item& item, Deadline deadline, const OnAnswer
         }
         const ResultHandle result = wire_.take();
         if (!result) break;
-        // A Parse that was skipped, because something before it failed, left nothing behind.
-        entry.state = succeeded(result.get()) ? StatementCache::State::prepared : StatementCache::State::unprepared;
+        // A Parse that was skipped, because something before it failed, left nothing behind; and its name may have been
+        // given up with all others since.
+        const bool known = succeeded(result.get()) && !entry.name.empty();
+        entry.state = known ? StatementCache::State::prepared : StatementCache::State::unprepared;
         if (!succeeded(result.get())) on_answer(item, result.get());
     }
     return Wait::ready;

@@ -37,6 +37,7 @@ struct Item {
     Arena::Range parameters{};
     std::size_t bytes = 0;    ///< About how much it adds to the flush.
     bool parse_sent = false;  ///< An answer to its Parse comes first.
+    bool named = false;       ///< It went out under a name.
 };
 
 /// Statements queue up here; `exchange` sends them as one flush and takes all answers. The unit of

@@ -163,7 +163,12 @@ private:
 Result<Resolution> resolve(Pipeline& pipeline, Clock& clock, const Mark& mark, Deadline deadline) {
     if (!mark.taken) return Resolution::unknown;
     if (mark.transaction == 0) return Resolution::committed;
-    return Question(pipeline, clock, mark, deadline).run();
+    // Asked once or twice: names would save nothing, and none can be lost.
+    const bool names = pipeline.uses_names();
+    pipeline.use_names(false);
+    auto answer = Question(pipeline, clock, mark, deadline).run();
+    pipeline.use_names(names);
+    return answer;
 }
 
 }  // namespace semel::postgres

@@ -43,6 +43,26 @@ TEST_F(Resolving, TellsCommittedFromRolledBack) {
     EXPECT_EQ(resolver->state(), SessionState::idle);
 }
 
+TEST_F(Resolving, NeedsNoNameThatTheServerCouldLose) {
+    sql("CREATE TABLE item (id int)");
+    auto session = open();
+    const auto insert = [&] {
+        Transaction tx(*session, {}, soon());
+        tx.post("INSERT INTO item VALUES (1)");
+        ASSERT_TRUE(std::move(tx).commit().committed());
+    };
+    insert();
+    auto resolver = open();
+    EXPECT_EQ(resolved(*resolver, session->mark()), Resolution::committed);
+    {
+        Transaction losing(*resolver, {.marked = false}, soon());
+        ASSERT_TRUE(losing.execute("DEALLOCATE ALL"));
+    }
+    ASSERT_TRUE(resolver->reset(soon()));
+    EXPECT_EQ(resolved(*resolver, session->mark()), Resolution::committed);
+    EXPECT_TRUE(resolver->names_statements());
+}
+
 TEST_F(Resolving, CountsATransactionThatWroteNothingAsCommitted) {
     auto resolver = open();
     Mark nothing;

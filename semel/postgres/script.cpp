@@ -31,7 +31,7 @@ Status PostgresSession::run_script(std::string_view script, Deadline deadline) {
     }
     if (wait == Wait::ready && !wire.end_script()) wait = Wait::lost;
     const bool in_transaction = PQtransactionStatus(wire.connection()) == PQTRANS_INTRANS;
-    if (wait == Wait::ready && !turn.error && in_transaction && !turn.ended_inside) return {};
+    if (wait == Wait::ready && !turn.error && in_transaction && !turn.ran_outside) return {};
     return fail(give_up(wait, turn, deadline));
 }
 

@@ -68,9 +68,9 @@ private:
         Rows rows;
         std::optional<Error> error;   ///< The first; one of the transaction rather than one ahead of it.
         bool error_is_final = false;  ///< The server answered it and goes on listening.
-        bool error_is_ahead = false;  ///< It came in a segment ahead of BEGIN: the transaction runs all the same.
+        bool error_is_ahead = false;  ///< It answers the limits ahead of BEGIN: the transaction runs all the same.
         std::string commit_tag;
-        bool ended_inside = false;  ///< A statement of the caller's committed.
+        bool ran_outside = false;  ///< BEGIN began nothing, or a statement of the caller's committed.
     };
     /// What each transaction's mark has of its own; `mark` adds what is the same for all of the session.
     struct TakenMark {
