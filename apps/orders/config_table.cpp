@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <ranges>
 
 namespace orders {
 namespace {
@@ -30,8 +31,8 @@ constexpr std::int64_t unit_count_max = 36'500;
 
 std::string duration_text(Duration length) {
     // The longest unit that divides it.
-    for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
-        if (length % unit->length == Duration::zero()) return fmt::format("{}{}", length / unit->length, unit->name);
+    for (const Unit& unit : units | std::views::reverse) {
+        if (length % unit.length == Duration::zero()) return fmt::format("{}{}", length / unit.length, unit.name);
     }
     return fmt::format("{}ns", length.count());
 }

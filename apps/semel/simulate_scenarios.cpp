@@ -10,7 +10,6 @@
 namespace semel::app {
 namespace {
 
-using storm::Chart;
 using storm::Curve;
 
 /// One way to wait after a conflict.

@@ -9,10 +9,10 @@ Result<std::unique_ptr<CdcFeed>> CdcFeed::create(Database& database, CdcOptions 
     SEMEL_TRY(postgres::parse_connection_string(options.link.connection));
     const Uuid id = UuidGenerator(database.clock(), database.random()).next();
     auto control = SEMEL_TRY(FeedControl::of(database, id, options.name, options.lease));
-    auto pending = SEMEL_TRY(Pending::of(database, id));
+    const auto pending = SEMEL_TRY(Pending::of(database, id));
     const auto statements = SEMEL_TRY(semel::Statements::from(database.catalogue()));
     return std::unique_ptr<CdcFeed>(new CdcFeed(
-        std::make_unique<State>(database, std::move(options), id, std::move(control), std::move(pending), statements)));
+        std::make_unique<State>(database, std::move(options), id, std::move(control), pending, statements)));
 }
 
 CdcFeed::CdcFeed(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}

@@ -24,7 +24,7 @@ public:
           options_(std::move(options)),
           relay_(relay),
           control_(std::move(control)),
-          pending_(std::move(pending)),
+          pending_(pending),
           barrier_(database, statements) {}
 
     [[nodiscard]] Result<Partitions::Tended> tend(Deadline deadline);

@@ -65,7 +65,7 @@ Status set_options(natsOptions* options, const ConnectionOptions& given, const S
 
 }  // namespace
 
-Result<std::unique_ptr<Link>> Link::open(const ConnectionOptions& options, std::shared_ptr<Mailbox> mailbox,
+Result<std::unique_ptr<Link>> Link::open(const ConnectionOptions& options, const std::shared_ptr<Mailbox>& mailbox,
                                          Clock& clock, Deadline deadline) {
     static std::atomic<std::size_t> first = 0;
     Error last;

@@ -26,7 +26,7 @@ public:
     /// Tries the servers in turn, beginning with one after the other at each call. An Error (`unavailable`) is that of the
     /// last one tried.
     [[nodiscard]] static Result<std::unique_ptr<Link>> open(const ConnectionOptions& options,
-                                                            std::shared_ptr<Mailbox> mailbox, Clock& clock,
+                                                            const std::shared_ptr<Mailbox>& mailbox, Clock& clock,
                                                             Deadline deadline);
     ~Link();
     Link(const Link&) = delete;

@@ -97,8 +97,8 @@ void add_text(Rows& rows, Oid type, std::string_view text) {
 
 /// About how much names and fields take once they are read.
 std::size_t bytes_in(const PGresult* result, int columns, int count) noexcept {
-    constexpr int name_bytes = 24;  // Of most.
-    auto total = static_cast<std::size_t>(columns * name_bytes);
+    constexpr std::size_t name_bytes = 24;  // Of most.
+    std::size_t total = static_cast<std::size_t>(columns) * name_bytes;
     for (int row = 0; row < count; ++row)
         for (int column = 0; column < columns; ++column)
             total += static_cast<std::size_t>(PQgetlength(result, row, column));

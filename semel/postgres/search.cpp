@@ -36,14 +36,13 @@ private:
             const Deadline until = deadline_.within(clock_->now(), options_->dns_timeout);
             addresses = SEMEL_TRY(resolve_name(host.name, until, *clock_));
         }
-        Status found;
         for (std::size_t i = 0; i < addresses.size(); ++i) {
             const auto shares = static_cast<std::int64_t>(hosts_left + addresses.size() - i);
-            found = try_endpoint({host.name, addresses[i], host.port}, shares);
-            if (found || found.error().fault != Fault::unavailable) return found;
-            if (i + 1 < addresses.size()) remember(std::move(found).error());
+            Status found = try_endpoint({host.name, addresses[i], host.port}, shares);
+            if (found || found.error().fault != Fault::unavailable || i + 1 == addresses.size()) return found;
+            remember(std::move(found).error());
         }
-        return found;
+        return fail(Fault::unavailable, "the name of the host has no address");
     }
 
     Status try_endpoint(const Endpoint& endpoint, std::int64_t shares) {

@@ -152,8 +152,9 @@ bool RabbitmqSink::State::listen(Lanes* lanes, std::span<const Message> messages
             default: break;
         }
     }
-    if (!incoming) broken = std::move(incoming).error();
-    return incoming.has_value();
+    if (incoming) return true;
+    broken = std::move(incoming).error();
+    return false;
 }
 
 void RabbitmqSink::State::confirmed(Lanes& lanes, std::span<const Message> messages, const Incoming& incoming) {

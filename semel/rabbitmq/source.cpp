@@ -59,10 +59,10 @@ void RabbitmqSource::State::forget() {
 }
 
 void RabbitmqSource::State::absorb(Incoming incoming) {
-    // Behind what was given back it would be out of turn; it goes back as well.
-    if (incoming.kind == Incoming::Kind::delivered && !returning) waiting.push_back(std::move(incoming));
     // The queue was deleted, or its leader moves: a new connection finds out.
     if (incoming.kind == Incoming::Kind::cancelled) cancelled = true;
+    // Behind what was given back it would be out of turn; it goes back as well.
+    if (incoming.kind == Incoming::Kind::delivered && !returning) waiting.push_back(std::move(incoming));
 }
 
 void RabbitmqSource::State::return_when_free() {
@@ -172,8 +172,11 @@ Status RabbitmqSource::give_back(std::span<const DeliveryTag> tags) {
     Status told = state.link->stop_consuming(state.options.connection.connect_limit);
     while (told) {
         auto incoming = state.link->next(Instant());
-        if (!incoming) told = fail(std::move(incoming).error());
-        if (!incoming || !*incoming) break;
+        if (!incoming) {
+            told = fail(std::move(incoming).error());
+            break;
+        }
+        if (!*incoming) break;
         state.absorb(**std::move(incoming));
     }
     for (const Incoming& one : std::exchange(state.waiting, {})) given.push_back(one.tag);

@@ -29,10 +29,7 @@ public:
 private:
     PollingFeed(Database& database, Doorbell& doorbell, Partitions partitions, Pending pending,
                 const Statements& statements)
-        : doorbell_(&doorbell),
-          partitions_(std::move(partitions)),
-          pending_(std::move(pending)),
-          barrier_(database, statements) {}
+        : doorbell_(&doorbell), partitions_(std::move(partitions)), pending_(pending), barrier_(database, statements) {}
 
     Doorbell* doorbell_;
     Partitions partitions_;

@@ -132,10 +132,10 @@ std::vector<Status> SmtpSink::publish(std::span<const Message> messages, Deadlin
             return false;
         };
         if (held_back()) {
-            answers.push_back(fail(behind_unacknowledged()));
+            answers.emplace_back(fail(behind_unacknowledged()));
         } else if (away || limit.passed(state_->clock->now())) {
             // One mail server: if it is away for one, it is for all.
-            answers.push_back(fail(away.value_or(not_sent_in_time())));
+            answers.emplace_back(fail(away.value_or(not_sent_in_time())));
         } else {
             answers.push_back(state_->send(messages[i], limit));
             if (const Status& last = answers.back(); !last && last.error().fault != Fault::rejected)

@@ -133,7 +133,7 @@ Result<std::string> Connection::setting(std::string_view pragma, const Limits& l
 
 Status Connection::rewrite_log(const Limits& limits) {
     sqlite3_file* log = nullptr;
-    sqlite3_file_control(database_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    sqlite3_file_control(database_, "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
     if (log == nullptr || log->pMethods == nullptr) return {};
     // Under the writer's lock nobody else writes to the log.
     if (const int code = control(Control::begin_immediate, limits); code != SQLITE_OK)

@@ -23,7 +23,7 @@ PostgresCluster::PostgresCluster(PostgresCluster&&) noexcept = default;
 PostgresCluster& PostgresCluster::operator=(PostgresCluster&&) noexcept = default;
 PostgresCluster::~PostgresCluster() = default;
 
-Result<PostgresCluster> PostgresCluster::start(PostgresOptions options) {
+Result<PostgresCluster> PostgresCluster::start(const PostgresOptions& options) {
     PostgresServer server = SEMEL_TRY(PostgresServer::prepare("postgres"));
     SEMEL_TRY(server.init_data(options));
     SEMEL_TRY(server.start());

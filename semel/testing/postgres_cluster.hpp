@@ -33,7 +33,7 @@ public:
 
     /// Makes a new server and waits until it answers. Where no PostgreSQL (14 or newer) is
     /// installed, the Error says where it was looked for.
-    [[nodiscard]] static Result<PostgresCluster> start(PostgresOptions options = {});
+    [[nodiscard]] static Result<PostgresCluster> start(const PostgresOptions& options = {});
     PostgresCluster(PostgresCluster&&) noexcept;
     PostgresCluster& operator=(PostgresCluster&&) noexcept;
     ~PostgresCluster();

@@ -54,7 +54,7 @@ std::vector<Status> ScriptedSink::publish(std::span<const Message> messages, Dea
     for (const Message& message : messages) {
         const std::tuple aggregate(message.tenant, message.aggregate.type, message.aggregate.id);
         if (stopped.contains(aggregate)) {
-            answers.push_back(fail(behind_unacknowledged()));
+            answers.emplace_back(fail(behind_unacknowledged()));
             continue;
         }
         const Answer answer = script ? script(message) : Answer::take;

@@ -8,6 +8,9 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace semel::simulation {
 namespace {
@@ -38,10 +41,16 @@ Fiber::Fiber(std::function<void()> body) : body_(std::move(body)) {
     own_.uc_stack.ss_size = stack_bytes;
     own_.uc_link = nullptr;
     makecontext(&own_, &Fiber::enter, 0);
+#if defined(__SANITIZE_THREAD__)
+    own_thread_ = __tsan_create_fiber(0);
+#endif
 }
 
 Fiber::~Fiber() {
     SEMEL_ASSERT(done_ && "a fiber is run to its end, so that what it holds is destroyed");
+#if defined(__SANITIZE_THREAD__)
+    __tsan_destroy_fiber(own_thread_);
+#endif
     spare_stacks().push_back(std::move(stack_));
 }
 
@@ -56,6 +65,8 @@ void Fiber::run() {
     done_ = true;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(nullptr, caller_bottom_, caller_size_);
+#elif defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(caller_thread_, 0);
 #endif
     setcontext(&caller_);
 }
@@ -65,6 +76,9 @@ void Fiber::resume() {
     starting = this;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&caller_fake_, stack_.get(), stack_bytes);
+#elif defined(__SANITIZE_THREAD__)
+    caller_thread_ = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(own_thread_, 0);
 #endif
     swapcontext(&caller_, &own_);
 #if defined(__SANITIZE_ADDRESS__)
@@ -75,6 +89,8 @@ void Fiber::resume() {
 void Fiber::suspend() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&own_fake_, caller_bottom_, caller_size_);
+#elif defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(caller_thread_, 0);
 #endif
     swapcontext(&own_, &caller_);
 #if defined(__SANITIZE_ADDRESS__)

@@ -38,6 +38,9 @@ private:
     [[maybe_unused]] void* caller_fake_ = nullptr;
     [[maybe_unused]] const void* caller_bottom_ = nullptr;
     [[maybe_unused]] std::size_t caller_size_ = 0;
+    // And ThreadSanitizer, to which each is a thread.
+    [[maybe_unused]] void* own_thread_ = nullptr;
+    [[maybe_unused]] void* caller_thread_ = nullptr;
 };
 
 }  // namespace semel::simulation

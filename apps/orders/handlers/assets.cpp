@@ -16,7 +16,7 @@ semel::Result<Handled<Asset>> modify_asset(const ModifyAsset& asked, semel::Work
     const auto found = SEMEL_TRY(load_asset(work.tx, tenant, asked.asset_id));
     if (!found) return Refusal(NoSuch{"asset"});
     if (auto refusal = obstacle(*step, found->snapshot(), asked.expected_version)) return *std::move(refusal);
-    const Asset changed = after(*step, *found, asked.quantity);
+    Asset changed = after(*step, *found, asked.quantity);
     update_asset(work.tx, tenant, changed);
     record(work, {.kind = "asset",
                   .id = changed.id,

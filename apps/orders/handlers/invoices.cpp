@@ -8,12 +8,12 @@ namespace orders {
 
 semel::Result<Handled<Invoice>> issue_invoice(const IssueInvoice& asked, semel::Work& work) {
     const std::string& tenant = work.command.identity.tenant();
-    const Invoice invoice{.id = semel::new_uuid(),
-                          .order_id = asked.order_id,
-                          .customer_id = asked.customer_id,
-                          .currency = asked.currency,
-                          .sums = asked.sums,
-                          .issued_at = semel::system_clock().wall()};
+    Invoice invoice{.id = semel::new_uuid(),
+                    .order_id = asked.order_id,
+                    .customer_id = asked.customer_id,
+                    .currency = asked.currency,
+                    .sums = asked.sums,
+                    .issued_at = semel::system_clock().wall()};
     // The message may be older than what the inbox remembers.
     if (auto there = SEMEL_TRY(find_invoice_of_order(work.tx, tenant, asked.order_id))) {
         if (there->agrees_with(invoice)) return *std::move(there);

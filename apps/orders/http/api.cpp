@@ -14,7 +14,7 @@ struct Api::State {
 };
 
 Api::Api(semel::http::CommandRoutes commands, RetentionOf retention)
-    : commands_(commands), retention_(std::move(retention)), state_(std::make_unique<State>()) {}
+    : commands_(std::move(commands)), retention_(std::move(retention)), state_(std::make_unique<State>()) {}
 Api::~Api() = default;
 
 semel::http::Route Api::route_of(const CommandEntry& entry) const {
@@ -27,9 +27,9 @@ semel::http::Route Api::route_of(const CommandEntry& entry) const {
                             .when_expired = entry.when_expired});
 }
 
-void Api::command(CommandEntry entry) { add(route_of(entry), entry); }
+void Api::command(const CommandEntry& entry) { add(route_of(entry), entry); }
 
-void Api::read(ReadEntry entry) {
+void Api::read(const ReadEntry& entry) {
     semel::http::Route route{
         .handle = [handle = entry.handle](semel::http::Request& request) { return handle(request); }};
     add(std::move(route), entry);

@@ -94,8 +94,8 @@ public:
     Api(const Api&) = delete;
     Api& operator=(const Api&) = delete;
 
-    void command(CommandEntry entry);
-    void read(ReadEntry entry);
+    void command(const CommandEntry& entry);
+    void read(const ReadEntry& entry);
     void states(std::string_view name, std::string_view description, std::span<const std::string_view> states);
     /// A route that is made elsewhere (a command with more than one way to be executed), described like the others.
     void add(semel::http::Route route, const CommandEntry& described);

@@ -9,7 +9,6 @@ namespace orders {
 namespace {
 
 using semel::CommandDecision;
-using semel::http::Problem;
 using semel::http::Request;
 using semel::http::Response;
 using semel::Result;
