@@ -4,6 +4,7 @@
 #include "bench/harness.hpp"
 #include "bench/payment.hpp"
 #include "bench/pgbench.hpp"
+#include "bench/pgbench_script.hpp"
 #include "bench/server_costs.hpp"
 #include "semel/db/migrate.hpp"
 #include "semel/postgres/catalogue.hpp"
@@ -33,18 +34,12 @@ FROM generate_series(1, 20000) AS n
 )";
 
 // What every script of pgbench begins with: identities as random as digests, nothing that the server must compute.
-// pgbench 15 prepares at the first statement and cannot do so inside a pipeline, hence the one that every connection
-// sends once ahead of all.
 constexpr std::string_view variables = R"(
 \set id random(1000000000000000000, 8999999999999999999)
 \set lock random(1000000000000000000, 8999999999999999999)
 \set stripe random(1, 4096)
 \set account random(1, 10000)
 \set amount random(1, 1000)
-\if :first
-SELECT 1;
-\endif
-\set first 0
 )";
 
 constexpr std::string_view settings_sql =
@@ -70,7 +65,8 @@ constexpr std::string_view record_sql =
     "'Content-Type: application/json', 'BODY', now() + 86400000 * interval '1 millisecond');\n";
 
 std::string joined(std::initializer_list<std::string_view> parts) {
-    std::string text(variables);
+    std::string text(prepared_ahead);
+    text += variables;
     for (const std::string_view part : parts) text.append(part);
     for (auto at = text.find("BODY"); at != std::string::npos; at = text.find("BODY"))
         text.replace(at, 4, payment_body);

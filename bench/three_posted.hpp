@@ -1,9 +1,10 @@
 #pragma once
 
+#include "bench/pgbench_script.hpp"
 #include "semel/db/transaction.hpp"
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 namespace semel::bench {
 
@@ -17,15 +18,12 @@ INSERT INTO account SELECT n, 0 FROM generate_series(1, 10000) AS n;
 )";
 constexpr std::int64_t accounts = 10'000;
 
-// pgbench 15 prepares at the first statement and cannot do so inside a pipeline, hence the one that
-// every connection sends once ahead of all.
-constexpr std::string_view two_pipelines = R"(
+/// pgbench's script.
+inline std::string three_in_two_pipelines() {
+    std::string script(prepared_ahead);
+    return script.append(R"(
 \set account random(1, 10000)
 \set amount random(1, 1000)
-\if :first
-SELECT 1;
-\endif
-\set first 0
 \startpipeline
 BEGIN;
 INSERT INTO payment (account, amount) VALUES (:account, :amount);
@@ -36,7 +34,8 @@ SELECT pg_current_xact_id();
 \startpipeline
 COMMIT;
 \endpipeline
-)";
+)");
+}
 
 inline Sql insert_payment() { return "INSERT INTO payment (account, amount) VALUES ($1, $2)"; }
 

@@ -62,8 +62,8 @@ public:
                     });
                 }};
     }
-    Side pgbench(std::string name, std::string_view script, int threads = 2) {
-        return {std::move(name), [this, script, threads](Duration time) {
+    Side pgbench(std::string name, std::string script, int threads = 2) {
+        return {std::move(name), [this, script = std::move(script), threads](Duration time) {
                     return with_server_costs(cluster_, [&] { return run_pgbench(time, script, threads); });
                 }};
     }
@@ -107,10 +107,10 @@ Status run(const Settings& settings) {
         for (const Series& series : all) result["series"].push_back(series.json());
     };
 
-    const std::vector<Side> ones{bench.pgbench("pgbench: BEGIN; INSERT; COMMIT", three_statements_sent_one_by_one),
-                                 bench.semel("transact: INSERT posted", one_posted),
-                                 bench.semel("transact: INSERT executed", one_executed),
-                                 bench.semel("transact: INSERT posted, unmarked", one_posted, false)};
+    const std::vector<Side> ones{
+        bench.pgbench("pgbench: BEGIN; INSERT; COMMIT", std::string(three_statements_sent_one_by_one)),
+        bench.semel("transact: INSERT posted", one_posted), bench.semel("transact: INSERT executed", one_executed),
+        bench.semel("transact: INSERT posted, unmarked", one_posted, false)};
     const std::vector<Series> one = SEMEL_TRY(run_rounds(ones, settings));
     print(one, columns);
     result["comparisons"].push_back(compared("transact_one_posted", one[1], one[0]));
@@ -119,10 +119,10 @@ Status run(const Settings& settings) {
     keep(one);
 
     const std::vector<Side> threes{
-        bench.pgbench("pgbench: two pipelines, three statements", two_pipelines),
+        bench.pgbench("pgbench: two pipelines, three statements", three_in_two_pipelines()),
         bench.semel("transact: three statements posted", three_posted),
-        bench.pgbench("pgbench: the same, a thread per connection", two_pipelines, connections),
-        bench.pgbench("pgbench: the same, one thread, as it comes", two_pipelines, 1)};
+        bench.pgbench("pgbench: the same, a thread per connection", three_in_two_pipelines(), connections),
+        bench.pgbench("pgbench: the same, one thread, as it comes", three_in_two_pipelines(), 1)};
     const std::vector<Series> three = SEMEL_TRY(run_rounds(threes, settings));
     print(three, columns);
     result["comparisons"].push_back(compared("transact_three_posted", three[1], three[0]));

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     using namespace semel::bench;
     const std::string_view first = argc > 1 ? argv[1] : "";
     if (argc == 2 && (first == "--schema" || first == "--script")) {
-        std::fputs(first == "--schema" ? payments_schema : two_pipelines.data(), stdout);
+        std::fputs(first == "--schema" ? payments_schema : three_in_two_pipelines().c_str(), stdout);
         return 0;
     }
     std::uint64_t count = 0;

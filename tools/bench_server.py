@@ -27,10 +27,10 @@ def server_instructions(programs: Path) -> dict[str, float]:
 
         pgbench(WARM_UP)
         # What a session's beginning costs cancels out. Each side comes first once, since the tables grow.
-        few = [semel(FEW), pgbench(FEW)]
-        many = [pgbench(MANY), semel(MANY)][::-1]
-        each = [(later - earlier) / (MANY - FEW) for earlier, later in zip(few, many)]
-    return {"server_instructions": each[0], "server_instructions_ratio": each[0] / each[1]}
+        few_by_semel, few_by_pgbench = semel(FEW), pgbench(FEW)
+        many_by_pgbench, many_by_semel = pgbench(MANY), semel(MANY)
+    of_semel, of_pgbench = many_by_semel - few_by_semel, many_by_pgbench - few_by_pgbench
+    return {"server_instructions": of_semel / (MANY - FEW), "server_instructions_ratio": of_semel / of_pgbench}
 
 
 class CountedServer:
@@ -46,17 +46,20 @@ class CountedServer:
         """Of all sessions of the client. Their processes write their counts before they end."""
         self.await_end_of_sessions()
         before = set(self.folder.glob("out.*"))
-        spoken([*argv])
+        spoken(argv)
         self.await_end_of_sessions()
-        return sum(self.total_of(out) for out in set(self.folder.glob("out.*")) - before)
+        return sum(total_of(out) for out in set(self.folder.glob("out.*")) - before)
 
     def await_end_of_sessions(self) -> None:
         awaited(lambda: len(self.children.read_text().split()) <= self.own_processes, "a session does not end")
 
-    @staticmethod
-    def total_of(out: Path) -> int:
-        total = re.search(r"^(?:totals|summary): (\d+)", out.read_text(), re.MULTILINE)
-        return int(total[1]) if total else sys.exit(f"bench: callgrind wrote no total into {out.name}")
+
+def total_of(dump: Path) -> int:
+    """The instructions in what callgrind wrote."""
+    totals = re.search(r"^(?:totals|summary): (\d+)", dump.read_text(), re.MULTILINE)
+    if totals is None:
+        sys.exit(f"bench: callgrind wrote no total into {dump}")
+    return int(totals[1])
 
 
 def spoken(argv: list, **more) -> str:

@@ -145,6 +145,14 @@ TEST(AnswerToLimits, ThatIsAnErrorLeavesCommitInDoubtUntilTheyAreInForce) {
     EXPECT_FALSE(marked.saw_commit());
 }
 
+TEST(AnswerToLimits, ThatFailsOnlyAtItsEndLeavesCommitInDoubt) {
+    ScriptedAnswer late = ScriptedServer::usual("SELECT set_config");
+    late.error_at_sync = "57014";
+    Trial trial("SELECT set_config", late);
+    EXPECT_TRUE(trial.run(false).unknown());
+    EXPECT_EQ(trial.session->state(), SessionState::closed);
+}
+
 TEST(AnswerToLimits, ThatEndsTheConnectionKeepsItsName) {
     Trial trial("SELECT set_config", error("57P01", "FATAL"));
     const auto outcome = trial.run(true);

@@ -63,37 +63,42 @@ void lose_names(PostgresSession& session, const std::string& pattern) {
     ASSERT_TRUE(std::move(tx).rollback());
 }
 
-// A BEGIN under a name that the server had lost let the next flush run as autocommit. The statements behind it are known
-// to the server by their names here, so that only the protocol keeps them from running.
-TEST_F(Commit, NeverHappensWithoutBegin) {
-    enum class Way : std::uint8_t { one_flush, two_flushes, awaited, awaited_twice };
-    for (const Way way : {Way::one_flush, Way::two_flushes, Way::awaited, Way::awaited_twice}) {
-        auto session = open();
-        const auto insert = [&](int id) -> Outcome<> {
-            Transaction tx(*session, {.marked = way != Way::one_flush}, soon());
-            if (way == Way::awaited_twice) (void)tx.execute("SELECT 1");
-            if (way == Way::one_flush || way == Way::two_flushes)
-                tx.post("INSERT INTO item VALUES ($1)", id);
-            else
-                (void)tx.execute("INSERT INTO item VALUES ($1)", id);
-            tx.post("INSERT INTO item VALUES ($1, NULL)", id + 100);
-            return std::move(tx).commit();
-        };
-        sql("TRUNCATE item");
-        ASSERT_TRUE(insert(1).committed());
-        lose_names(*session, "^BEGIN");
+enum class Way : std::uint8_t { one_flush, two_flushes, awaited, awaited_twice };
 
-        const auto outcome = insert(2);
-        ASSERT_TRUE(outcome.not_committed()) << told(outcome);
-        EXPECT_EQ(outcome.error().fault, Fault::conflict) << told(outcome);
-        EXPECT_EQ(outcome.error().cause.code, "26000");
-        EXPECT_EQ(items(), "2");
-        EXPECT_FALSE(session->names_statements());
-        ASSERT_TRUE(session->rollback(soon()));
-        EXPECT_TRUE(insert(3).committed()) << "as a rerun does";
-        EXPECT_EQ(items(), "4");
-    }
+class LostNames : public Commit, public ::testing::WithParamInterface<std::tuple<Way, const char*>> {};
+
+// A BEGIN under a name that the server had lost let the next flush run as autocommit. If only its name is lost, the server
+// knows the statements behind it, and nothing but the protocol keeps them from running.
+TEST_P(LostNames, NeverLetAnythingCommitWithoutBegin) {
+    const auto [way, lost] = GetParam();
+    auto session = open();
+    const auto insert = [&](int id) -> Outcome<> {
+        Transaction tx(*session, {.marked = way != Way::one_flush}, soon());
+        if (way == Way::awaited_twice) (void)tx.execute("SELECT 1");
+        if (way == Way::one_flush || way == Way::two_flushes)
+            tx.post("INSERT INTO item VALUES ($1)", id);
+        else
+            (void)tx.execute("INSERT INTO item VALUES ($1)", id);
+        tx.post("INSERT INTO item VALUES ($1, NULL)", id + 100);
+        return std::move(tx).commit();
+    };
+    ASSERT_TRUE(insert(1).committed());
+    lose_names(*session, lost);
+
+    const auto outcome = insert(2);
+    ASSERT_TRUE(outcome.not_committed()) << told(outcome);
+    EXPECT_EQ(outcome.error().fault, Fault::conflict) << told(outcome);
+    EXPECT_EQ(outcome.error().cause.code, "26000");
+    EXPECT_EQ(items(), "2");
+    EXPECT_FALSE(session->names_statements());
+    ASSERT_TRUE(session->rollback(soon()));
+    EXPECT_TRUE(insert(3).committed()) << "as a rerun does";
+    EXPECT_EQ(items(), "4");
 }
+INSTANTIATE_TEST_SUITE_P(OfBeginOrAll, LostNames,
+                         ::testing::Combine(::testing::Values(Way::one_flush, Way::two_flushes, Way::awaited,
+                                                              Way::awaited_twice),
+                                            ::testing::Values("^BEGIN", "")));
 
 TEST_F(Commit, NeverHappensWithoutBeginAtAnyIsolation) {
     for (const Isolation isolation : {Isolation::repeatable_read, Isolation::serializable}) {
@@ -110,26 +115,6 @@ TEST_F(Commit, NeverHappensWithoutBeginAtAnyIsolation) {
         ASSERT_TRUE(outcome.not_committed()) << told(outcome);
         EXPECT_EQ(outcome.error().fault, Fault::conflict) << told(outcome);
         EXPECT_EQ(items(), "1");
-    }
-}
-
-TEST_F(Commit, NeverHappensInPartWhenTheServerLostAllNames) {
-    for (const bool marked : {false, true}) {
-        auto session = open();
-        const auto insert = [&](int id) {
-            Transaction tx(*session, {.marked = marked}, soon());
-            tx.post("INSERT INTO item VALUES ($1)", id);
-            tx.post("INSERT INTO item VALUES ($1, NULL)", id + 100);
-            return std::move(tx).commit();
-        };
-        sql("TRUNCATE item");
-        ASSERT_TRUE(insert(1).committed());
-        lose_names(*session, "");
-        const auto outcome = insert(2);
-        ASSERT_TRUE(outcome.not_committed()) << told(outcome);
-        EXPECT_EQ(outcome.error().fault, Fault::conflict) << told(outcome);
-        EXPECT_EQ(items(), "2");
-        EXPECT_TRUE(insert(3).committed());
     }
 }
 

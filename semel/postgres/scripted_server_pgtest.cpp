@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 namespace semel::postgres {
 namespace {
@@ -156,6 +157,8 @@ bool ScriptedServer::answer(int socket, char type, std::string_view body) {
     if (type == 'X') return false;
     if (type == 'S') {
         skipping_ = false;
+        const std::string code = std::exchange(current_answer_.error_at_sync, {});
+        if (!code.empty() && !send_all(socket, report('E', "ERROR", true, code, "scripted"))) return false;
         return send_all(socket, message('Z', std::string(1, status_)));
     }
     if (skipping_) return true;

@@ -23,6 +23,7 @@ struct ScriptedAnswer {
     std::string error_severity = "ERROR";
     bool severity_untranslated = true;  ///< False: as pgbouncer does, without the field V.
     bool closes = false;                ///< Ends the connection behind it.
+    std::string error_at_sync;          ///< Code of an ERROR that comes only at the Sync behind it.
 };
 
 /// A server that speaks just enough of the protocol to answer what no real one can be made to

@@ -42,7 +42,7 @@ private:
             if (found || found.error().fault != Fault::unavailable || i + 1 == addresses.size()) return found;
             remember(std::move(found).error());
         }
-        return fail(Fault::unavailable, "the name of the host has no address");
+        SEMEL_ASSERT(false && "a host whose name was resolved has an address");
     }
 
     Status try_endpoint(const Endpoint& endpoint, std::int64_t shares) {
